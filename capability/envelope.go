@@ -1,0 +1,163 @@
+package capability
+
+import (
+	"crypto/sha256"
+	"errors"
+	"strings"
+
+	"github.com/iff-run/iff/internal/canonical"
+)
+
+// EnvelopeSchema names the format of an envelope.
+const EnvelopeSchema = "iff/call/v1"
+
+// Bounds of an envelope in bytes.
+const (
+	MaxEnvelope  = 1 << 20
+	MaxReasoning = 64 << 10
+)
+
+// Call is what an agent asks for: the builder of an [Envelope].
+type Call struct {
+	Target    Target
+	Arguments []byte // a JSON object; none means {}
+	Reasoning string // the agent's own words, untrusted
+}
+
+// Envelope is a call in its one canonical form. It does not change, and two are
+// equal (==) exactly if their bytes are. The zero Envelope is no call: it has
+// no bytes, the zero Target and the zero hash.
+type Envelope struct {
+	data      string
+	hash      [sha256.Size]byte
+	target    Target
+	arguments string
+	reasoning string
+}
+
+// members is an envelope as it is written.
+type members struct {
+	Schema     string        `json:"schema"`
+	Capability string        `json:"capability"`
+	Target     string        `json:"target"`
+	Arguments  canonical.Raw `json:"arguments"`
+	Reasoning  string        `json:"reasoning"`
+}
+
+// NewEnvelope freezes a call. Arguments may be written in any way that package
+// canonical reads; the envelope has their canonical form. The error is *Error,
+// with the token of package canonical where that is what refused.
+func NewEnvelope(c Call) (Envelope, error) {
+	if c.Target.IsZero() {
+		return Envelope{}, refuse(CallInvalid, -1, "the call has no target")
+	}
+	arguments := c.Arguments
+	if len(arguments) == 0 {
+		arguments = []byte("{}")
+	}
+	raw, err := canonical.NewRaw(arguments, canonical.Limits{Bytes: MaxEnvelope})
+	if err != nil {
+		return Envelope{}, fromCanonical(err, "arguments: ")
+	}
+	return freeze(c.Target, raw, c.Reasoning)
+}
+
+// ParseEnvelope reads an envelope that is in canonical form already. The error
+// is *Error, with the token of package canonical where that is what refused.
+func ParseEnvelope(data []byte) (Envelope, error) {
+	var m members
+	if err := canonical.Parse(data, &m, canonical.Limits{Bytes: MaxEnvelope}); err != nil {
+		return Envelope{}, fromCanonical(err, "")
+	}
+	if m.Schema != EnvelopeSchema {
+		return Envelope{}, refuse(CallInvalid, -1, "schema %s; this program reads %q", quote(m.Schema), EnvelopeSchema)
+	}
+	target, err := parseMembers(m)
+	if err != nil {
+		return Envelope{}, err
+	}
+	envelope, err := freeze(target, m.Arguments, m.Reasoning)
+	if err != nil {
+		return Envelope{}, err
+	}
+	if envelope.data != string(data) {
+		return Envelope{}, refuse(CallNotCanonical, differ(string(data), envelope.data), "the bytes are not the RFC 8785 form of the call; write that form")
+	}
+	return envelope, nil
+}
+
+func parseMembers(m members) (Target, error) {
+	c, err := Parse(m.Capability)
+	if err != nil {
+		return Target{}, inMember("capability", err)
+	}
+	target, err := ParseTarget(c, m.Target)
+	if err != nil {
+		return Target{}, inMember("target", err)
+	}
+	return target, nil
+}
+
+func freeze(target Target, arguments canonical.Raw, reasoning string) (Envelope, error) {
+	if !strings.HasPrefix(arguments.String(), "{") {
+		return Envelope{}, refuse(CallInvalid, -1, "the arguments are not an object; write {} for none")
+	}
+	if len(reasoning) > MaxReasoning {
+		return Envelope{}, refuse(ReasoningTooLong, -1, "the reasoning has %d bytes, at most %d", len(reasoning), MaxReasoning)
+	}
+	data, err := canonical.Marshal(members{EnvelopeSchema, target.capability.String(), target.text, arguments, reasoning})
+	if err != nil {
+		return Envelope{}, fromCanonical(err, "")
+	}
+	if len(data) > MaxEnvelope {
+		return Envelope{}, refuse(Reason(canonical.TooLarge), -1, "the call has %d bytes in canonical form, at most %d", len(data), MaxEnvelope)
+	}
+	return Envelope{string(data), sha256.Sum256(data), target, arguments.String(), reasoning}, nil
+}
+
+// fromCanonical keeps the token and the place that package canonical found.
+func fromCanonical(err error, where string) *Error {
+	var cause *canonical.Error
+	if !errors.As(err, &cause) {
+		return &Error{Reason: CallInvalid, Offset: -1, Detail: where + err.Error(), Err: err}
+	}
+	if cause.Field != "" {
+		where += quote(cause.Field) + ": "
+	}
+	return &Error{Reason: Reason(cause.Reason), Offset: int(cause.Offset), Detail: where + cause.Detail, Err: err}
+}
+
+// inMember says in which member of an envelope a text was refused. The text's
+// offset is not the envelope's, so it stays in the cause.
+func inMember(name string, err error) *Error {
+	e := &Error{Reason: CallInvalid, Offset: -1, Detail: name + ": " + err.Error(), Err: err}
+	var cause *Error
+	if errors.As(err, &cause) {
+		e.Reason, e.Canonical = cause.Reason, cause.Canonical
+	}
+	return e
+}
+
+// IsZero reports whether e is no call.
+func (e Envelope) IsZero() bool { return e.data == "" }
+
+// Bytes returns a copy of the canonical bytes, nil for the zero Envelope.
+func (e Envelope) Bytes() []byte {
+	if e.IsZero() {
+		return nil
+	}
+	return []byte(e.data)
+}
+
+// Hash returns SHA-256 of the bytes, all zero for the zero Envelope.
+func (e Envelope) Hash() [sha256.Size]byte { return e.hash }
+
+// Target returns what the call acts on, and with it the capability.
+func (e Envelope) Target() Target { return e.target }
+
+// Arguments returns the object in canonical form, empty for the zero Envelope.
+func (e Envelope) Arguments() string { return e.arguments }
+
+// Reasoning returns what the agent says about the call: untrusted text that may
+// hold any character. Escape it before showing it.
+func (e Envelope) Reasoning() string { return e.reasoning }
