@@ -1,0 +1,52 @@
+package beneath
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func dirent(name string, kind byte) []byte {
+	b := make([]byte, (19+len(name)+1+7)/8*8)
+	binary.NativeEndian.PutUint16(b[16:], uint16(len(b)))
+	b[18] = kind
+	copy(b[19:], name)
+	return b
+}
+
+func TestNextEntry(t *testing.T) {
+	block := append(dirent("first", unix.DT_LNK), dirent("x", unix.DT_UNKNOWN)...)
+	name, kind, rest, ok := nextEntry(block)
+	if name != "first" || kind != Link || !ok {
+		t.Errorf("%q %v %v", name, kind, ok)
+	}
+	name, kind, rest, ok = nextEntry(rest)
+	if name != "x" || kind != Unknown || len(rest) != 0 || !ok {
+		t.Errorf("%q %v %v", name, kind, ok)
+	}
+	for _, bad := range [][]byte{nil, block[:18], block[:20], dirent("", 8), dirent("a/b", 8)} {
+		if name, _, _, ok := nextEntry(bad); ok {
+			t.Errorf("%q taken from %x", name, bad)
+		}
+	}
+}
+
+func FuzzNextEntry(f *testing.F) {
+	f.Add(dirent("name", 8))
+	f.Add(append(dirent("a", 4), dirent("bb", 10)...))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, block []byte) {
+		for {
+			name, _, rest, ok := nextEntry(block)
+			if !ok {
+				return
+			}
+			if name == "" || strings.ContainsAny(name, "/\x00") || len(rest) >= len(block) {
+				t.Fatalf("%q, %d of %d bytes left", name, len(rest), len(block))
+			}
+			block = rest
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package beneath
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+)
+
+// list reads the directory from its beginning, in blocks, until its end or until there are more than max entries. The kind comes
+// with the name; only where the file system does not say is the name looked at.
+func (n *node) list(max int) ([]Entry, error) {
+	if _, err := unix.Seek(n.fd, 0, 0); err != nil {
+		return nil, err
+	}
+	var (
+		entries []Entry
+		block   [8192]byte
+	)
+	for {
+		size, err := unix.Getdents(n.fd, block[:])
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || size == 0 {
+			return entries, err
+		}
+		if entries, err = n.appendEntries(entries, block[:size], max); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (n *node) appendEntries(entries []Entry, block []byte, max int) ([]Entry, error) {
+	for len(block) > 0 {
+		name, kind, rest, ok := nextEntry(block)
+		if !ok {
+			return nil, unix.EIO
+		}
+		block = rest
+		if name == "." || name == ".." {
+			continue
+		}
+		if len(entries) >= max {
+			return nil, manyError(max)
+		}
+		if kind == Unknown {
+			i, err := n.lstat(name)
+			if err != nil {
+				return nil, vanished(err)
+			}
+			kind = i.kind
+		}
+		entries = append(entries, Entry{name, kind})
+	}
+	return entries, nil
+}
+
+// nextEntry takes one struct linux_dirent64 off a block: inode (8 bytes), offset (8), length of this entry (2), type (1), name
+// up to a NUL. An entry that does not fit, or whose name could lead elsewhere, is not ok.
+func nextEntry(block []byte) (name string, kind Kind, rest []byte, ok bool) {
+	const head = 19
+	if len(block) < head {
+		return "", 0, nil, false
+	}
+	length := int(binary.NativeEndian.Uint16(block[16:]))
+	if length <= head || length > len(block) {
+		return "", 0, nil, false
+	}
+	text := block[head:length]
+	end := bytes.IndexByte(text, 0)
+	if end <= 0 || bytes.IndexByte(text[:end], '/') >= 0 {
+		return "", 0, nil, false
+	}
+	// A directory entry's type is the file type of a mode, without its lower 12 bits.
+	return string(text[:end]), kindOf(uint32(block[18]) << 12), block[length:], true
+}

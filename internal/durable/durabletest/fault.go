@@ -1,0 +1,148 @@
+package durabletest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"syscall"
+)
+
+// Mode is how a fault strikes. The zero value never does.
+type Mode uint8
+
+// The modes. Short and ShortFull strike only writes; at another call they do nothing.
+const (
+	FailLost  Mode = iota + 1 // the call fails with EIO and has no effect; a sync drops what it was to sync
+	FailKept                  // the call has its effect and fails with EIO; a write then says it wrote nothing
+	Short                     // half of the bytes are written, without an error
+	ShortFull                 // half of the bytes are written, then ENOSPC
+	Crash                     // the machine stops before the call; this and every later call fail with ErrCrashed
+)
+
+var modeNames = [...]string{"none", "fail-lost", "fail-kept", "short", "short-full", "crash"}
+
+// String is the mode's name.
+func (m Mode) String() string {
+	if int(m) >= len(modeNames) {
+		return "invalid"
+	}
+	return modeNames[m]
+}
+
+// Fault strikes the call numbered At.
+type Fault struct {
+	At   int
+	Mode Mode
+}
+
+// String is for example "crash at 3".
+func (f Fault) String() string { return fmt.Sprintf("%v at %d", f.Mode, f.At) }
+
+// ErrCrashed is what every call answers once the machine stopped.
+var ErrCrashed = errors.New("durabletest: the machine stopped")
+
+// Op is a method of durable.FS or durable.File, in lower case.
+type Op string
+
+// The calls that are counted.
+const (
+	Create     Op = "create"
+	OpenAppend Op = "openappend"
+	Rename     Op = "rename"
+	Link       Op = "link"
+	Remove     Op = "remove"
+	Mkdir      Op = "mkdir"
+	SyncDir    Op = "syncdir"
+	Write      Op = "write"
+	Size       Op = "size"
+	Truncate   Op = "truncate"
+	Sync       Op = "sync"
+	Close      Op = "close"
+)
+
+// Call is one call that was made: for Rename and Link Path is the new name.
+type Call struct {
+	Op   Op
+	Path string
+}
+
+// String is for example "sync /a".
+func (c Call) String() string { return string(c.Op) + " " + c.Path }
+
+// Arm sets the faults to come and starts the count of calls anew.
+func (d *Disk) Arm(faults ...Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults, d.fired, d.calls = slices.Clone(faults), nil, nil
+}
+
+// Calls are those made since Arm or New, until the machine stopped.
+func (d *Disk) Calls() []Call {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.calls)
+}
+
+// Fired are the faults that struck since Arm.
+func (d *Disk) Fired() []Fault {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.fired)
+}
+
+// Crashed says that the machine stopped.
+func (d *Disk) Crashed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.crashed
+}
+
+// begin counts a call and gives the fault that strikes it. The lock is held.
+func (d *Disk) begin(op Op, name string) (Mode, error) {
+	if d.crashed {
+		return 0, ErrCrashed
+	}
+	at := len(d.calls)
+	d.calls = append(d.calls, Call{op, clean(name)})
+	i := slices.IndexFunc(d.faults, func(f Fault) bool { return f.At == at && f.Mode.strikes(op) })
+	if i < 0 {
+		return 0, nil
+	}
+	d.fired = append(d.fired, d.faults[i])
+	if d.faults[i].Mode == Crash {
+		d.crashed = true
+		return Crash, ErrCrashed
+	}
+	return d.faults[i].Mode, nil
+}
+
+func (m Mode) strikes(op Op) bool {
+	switch m {
+	case FailLost, FailKept, Crash:
+		return true
+	case Short, ShortFull:
+		return op == Write
+	}
+	return false
+}
+
+// call runs do as the disk's next call, under its faults. do checks before it changes anything.
+func (d *Disk) call(op Op, name string, do func() error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	mode, err := d.begin(op, name)
+	if err != nil {
+		return err
+	}
+	if mode != FailLost {
+		err = do()
+	}
+	if err == nil && mode != 0 {
+		err = syscall.EIO
+	}
+	if err != nil {
+		return &fs.PathError{Op: string(op), Path: name, Err: err}
+	}
+	return nil
+}

@@ -1,0 +1,326 @@
+package home
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/internal/keyfile"
+	"github.com/iff-run/iff/manifest"
+	"github.com/iff-run/iff/record"
+	"github.com/iff-run/iff/skill"
+	"github.com/iff-run/iff/trust"
+)
+
+// AdoptOptions say how to adopt. The zero value keeps what was granted before.
+type AdoptOptions struct {
+	// Replace drops a manifest that somebody else signed, and takes a name
+	// that another directory has.
+	Replace bool
+	// Redraft proposes the grants anew instead of keeping those of the last
+	// adoption.
+	Redraft bool
+	// Edited adopts the manifest as it stands on disk, edited since.
+	Edited bool
+	// InHome keeps the sidecar in the home even if the directory is writable.
+	InHome bool
+}
+
+// AdoptOutcome says what adopting did.
+type AdoptOutcome string
+
+// The outcomes.
+const (
+	Adopted   AdoptOutcome = "adopted"   // for the first time
+	Updated   AdoptOutcome = "updated"   // a new version of what was adopted
+	Unchanged AdoptOutcome = "unchanged" // it was adopted as it is
+	Kept      AdoptOutcome = "kept"      // somebody in the trust root signed it and it loads
+)
+
+// Adoption is what came of adopting one directory.
+type Adoption struct {
+	Outcome AdoptOutcome
+	Report  skill.Report
+	Draft   skill.Draft
+	// Ungranted are grants that the skill now seems to need and that the last
+	// adoption did not give; they are given by Redraft, or by editing.
+	Ungranted []string
+	// Manifest is what the skill now loads with.
+	Manifest manifest.Manifest
+	// Grants is Manifest's, as text.
+	Grants []string
+	// Stored is the directory that holds the sidecar.
+	Stored string
+}
+
+func (a *Adoption) signedAs(m manifest.Manifest) {
+	a.Manifest, a.Grants = m, m.Grants().Strings()
+}
+
+// Adopt drafts a manifest at unverified for the skill in dir and signs it with
+// the adopter key, which asks for nothing. Adopting again after a change keeps
+// the grants: a skill does not widen itself by an update. The record is
+// durable before the sidecar is written.
+func (h *Home) Adopt(ctx context.Context, dir string, opts AdoptOptions) (Adoption, error) {
+	key, entry, err := h.signerKey(AdopterKey, nil)
+	if err != nil {
+		return Adoption{}, err
+	}
+	p, err := h.Read(dir)
+	if err != nil {
+		return Adoption{}, err
+	}
+	before := skill.Verify(p, h.Terms())
+	if p.Sidecar().Manifest != nil && !opts.Replace {
+		m, kept, err := h.keep(p, before, entry)
+		if kept || err != nil {
+			a := Adoption{Outcome: Kept, Report: before, Stored: p.Directory()}
+			a.signedAs(m)
+			return a, err
+		}
+	}
+	draft, err := skill.NewDraft(p, h.root.Scheme(), entry.ID)
+	if err != nil {
+		return Adoption{}, err
+	}
+	a := Adoption{Draft: draft}
+	fields, err := h.adoptedFields(p, before, entry, &a, opts)
+	if err != nil {
+		return Adoption{}, err
+	}
+	if err := h.nameFree(p, fields.Name, entry.ID, opts); err != nil {
+		return Adoption{}, err
+	}
+	err = h.adopt(ctx, p, before, fields, key, &a, opts)
+	return a, err
+}
+
+// keep says whether a manifest of another signer stays: yes if it loads, and
+// if it does not, adopting needs to be told to replace it.
+func (h *Home) keep(p *skill.Package, before skill.Report, adopter trust.Entry) (manifest.Manifest, bool, error) {
+	m, err := manifest.Parse(p.Sidecar().Manifest, h.root.Scheme())
+	if err == nil && (m.Signer() == adopter.ID || before.Err == nil) {
+		return m, m.Signer() != adopter.ID, nil
+	}
+	return m, false, &skill.LoadError{
+		Step: before.Err.Step, Reason: skill.AlreadySigned, Where: manifest.FileName,
+		Detail: fmt.Sprintf("it comes with a manifest that does not load here (%s); trust its signer, or adopt with --replace", before.Err.Reason), Err: before.Err,
+	}
+}
+
+// adoptedFields is the manifest to sign: the last adoption's grants where its
+// signature holds, the draft's otherwise.
+func (h *Home) adoptedFields(p *skill.Package, before skill.Report, adopter trust.Entry, a *Adoption, opts AdoptOptions) (manifest.Fields, error) {
+	m, err := manifest.Parse(p.Sidecar().Manifest, h.root.Scheme())
+	if err != nil || m.Signer() != adopter.ID || opts.Redraft {
+		return a.Draft.Fields, nil
+	}
+	genuine := before.Err == nil || before.Err.Reason == skill.ContentChanged ||
+		before.Err.Reason == skill.VersionReplayed || before.Err.Reason == skill.VersionEquivocal
+	if !genuine && !opts.Edited {
+		if opts.Replace {
+			return a.Draft.Fields, nil
+		}
+		return manifest.Fields{}, before.Err
+	}
+	fields := m.Fields()
+	fields.Name = a.Draft.Fields.Name
+	for _, g := range a.Draft.Fields.Caps {
+		if !granted(m.Grants(), g) {
+			a.Ungranted = append(a.Ungranted, g)
+		}
+	}
+	return fields, nil
+}
+
+func granted(have capability.Grants, want string) bool {
+	return slices.Contains(have.Strings(), want)
+}
+
+// nameFree refuses a second directory under a name whose first is still there
+// with other content: one of the two would shadow the other.
+func (h *Home) nameFree(p *skill.Package, name, signer string, opts AdoptOptions) error {
+	c, err := p.Content()
+	if err != nil || opts.Replace {
+		return err
+	}
+	for _, dir := range h.State().Directories() {
+		placed, _ := h.State().Placed(dir)
+		k := placed.Skill
+		if dir != p.Directory() && k.Name == name && k.Signer == signer && k.Content != c.Root().String() && exists(dir) {
+			return &skill.LoadError{Step: 7, Reason: skill.NameTaken, Where: "SKILL.md", Detail: fmt.Sprintf("%s was adopted from %s with other content; rename one, or adopt with --replace", name, dir)}
+		}
+	}
+	return nil
+}
+
+func (h *Home) adopt(ctx context.Context, p *skill.Package, before skill.Report, fields manifest.Fields, key trust.Signer, a *Adoption, opts AdoptOptions) error {
+	signed, m, s, err := h.seal(p, fields, key)
+	if err != nil {
+		return err
+	}
+	a.Report = signed
+	a.signedAs(m)
+	if before.Err == nil && before.Skill == signed.Skill {
+		a.Outcome, a.Stored = Unchanged, p.Directory()
+		return nil
+	}
+	a.Outcome = Updated
+	if _, ok := h.State().Observed(record.Identity{Name: signed.Skill.Name, Signer: signed.Skill.Signer}); !ok {
+		a.Outcome = Adopted
+	}
+	foreign := p.Sidecar().Manifest != nil && opts.Replace
+	if err := h.append(ctx, record.SkillAdopted{Directory: p.Directory(), Skill: signed.Skill, Replaced: foreign}); err != nil {
+		return err
+	}
+	a.Stored, err = h.store(p, s, opts.InHome)
+	return err
+}
+
+// seal signs fields over a package's content and takes the result through the
+// seven steps, in memory: what would not load is not written.
+func (h *Home) seal(p *skill.Package, fields manifest.Fields, key trust.Signer) (skill.Report, manifest.Manifest, skill.Sidecar, error) {
+	var none skill.Sidecar
+	c, err := p.Content()
+	if err != nil {
+		return skill.Report{}, manifest.Manifest{}, none, err
+	}
+	m, err := skill.NextVersion(fields, c, h.root.Scheme(), h.State())
+	if err != nil {
+		return skill.Report{}, m, none, err
+	}
+	s, err := skill.Sign(c, m, key)
+	if err != nil {
+		return skill.Report{}, m, none, err
+	}
+	report := skill.Verify(p.WithSidecar(s), h.Terms())
+	if report.Err != nil {
+		return report, m, none, report.Err
+	}
+	return report, m, s, nil
+}
+
+// signerKey opens a key and finds its signer in the trust root.
+func (h *Home) signerKey(name string, pass keyfile.Passphrase) (trust.Signer, trust.Entry, error) {
+	key, err := h.OpenKey(name, pass)
+	if err != nil {
+		return nil, trust.Entry{}, err
+	}
+	entry, ok := h.root.ByKey(key.Public())
+	if !ok {
+		return nil, trust.Entry{}, &Error{Reason: NotSigner, Path: name, Detail: fmt.Sprintf("%s is not in trust root %d; add it with iff trust add", key.Public().Fingerprint(), h.root.Version())}
+	}
+	if _, err := h.root.Signer(entry.ID, h.now()); err != nil {
+		return nil, trust.Entry{}, err
+	}
+	return key, entry, nil
+}
+
+// SignOptions say how to sign.
+type SignOptions struct {
+	Key        string             // name of a key in the home, or a path
+	Passphrase keyfile.Passphrase // asked for if the key is protected
+	Level      string             // unverified or declared
+	Version    int64              // 0: the next one
+	Label      string             // text form; empty: the manifest's, or the lowest
+	Summary    string             // empty: the manifest's
+	InHome     bool
+}
+
+// Sign signs the skill in dir as it stands: the manifest that is there with
+// the signer, level and version set, or a draft if there is none. Nothing is
+// written unless the result passes the seven steps.
+func (h *Home) Sign(ctx context.Context, dir string, opts SignOptions) (Adoption, error) {
+	p, err := h.Read(dir)
+	if err != nil {
+		return Adoption{}, err
+	}
+	fields, draft, err := h.fieldsToSign(p)
+	if err != nil {
+		return Adoption{}, err
+	}
+	if opts.Level != "unverified" {
+		if err := h.mustBeProtected(opts.Key); err != nil {
+			return Adoption{}, err
+		}
+	}
+	key, entry, err := h.signerKey(opts.Key, opts.Passphrase)
+	if err != nil {
+		return Adoption{}, err
+	}
+	fields.Signer, fields.Verification = entry.ID, opts.Level
+	if err := opts.apply(h, &fields); err != nil {
+		return Adoption{}, err
+	}
+	report, m, s, err := h.seal(p, fields, key)
+	if err != nil {
+		return Adoption{Report: report}, err
+	}
+	if opts.Version != 0 && report.Skill.Version != opts.Version {
+		return Adoption{Report: report}, &skill.LoadError{Step: 3, Reason: skill.VersionReplayed, Where: "/version", Detail: fmt.Sprintf("version %d was seen already; the next is %d", opts.Version, report.Skill.Version)}
+	}
+	a := Adoption{Outcome: Updated, Report: report, Draft: draft}
+	a.signedAs(m)
+	if err := h.append(ctx, record.SkillSigned{Directory: p.Directory(), Skill: report.Skill}); err != nil {
+		return Adoption{}, err
+	}
+	a.Stored, err = h.store(p, s, opts.InHome)
+	return a, err
+}
+
+func (o SignOptions) apply(h *Home, fields *manifest.Fields) error {
+	if o.Version != 0 {
+		fields.Version = o.Version
+	}
+	if o.Summary != "" {
+		fields.Summary = o.Summary
+	}
+	if o.Label == "" {
+		return nil
+	}
+	l, err := h.root.Scheme().Parse(o.Label)
+	if err != nil {
+		return fmt.Errorf("--label: %w", err)
+	}
+	fields.Label = l.Parts()
+	return nil
+}
+
+// fieldsToSign is the manifest beside the skill, or a draft where there is
+// none. A manifest that does not parse is the author's to mend, not ours to
+// replace.
+func (h *Home) fieldsToSign(p *skill.Package) (manifest.Fields, skill.Draft, error) {
+	base := p.Directory() == filepath.Join(h.dir, baseDir)
+	var draft skill.Draft
+	if !base {
+		var err error
+		if draft, err = skill.NewDraft(p, h.root.Scheme(), AdopterKey); err != nil {
+			return manifest.Fields{}, skill.Draft{}, err
+		}
+	}
+	if p.Sidecar().Manifest == nil {
+		if base {
+			return manifest.Fields{}, draft, errors.New("the base manifest is gone; restore base/skill.iff.json")
+		}
+		return draft.Fields, draft, nil
+	}
+	m, err := manifest.Parse(p.Sidecar().Manifest, h.root.Scheme())
+	if err != nil {
+		return manifest.Fields{}, draft, err
+	}
+	return m.Fields(), draft, nil
+}
+
+func (h *Home) mustBeProtected(name string) error {
+	protected, err := keyfile.IsProtected(h.keyPath(name))
+	if err != nil {
+		return err
+	}
+	if !protected {
+		return &Error{Reason: KeyExposed, Path: name, Detail: "a key that signs above unverified must be protected by a passphrase; for an OpenSSH key: ssh-keygen -p -f " + name}
+	}
+	return nil
+}

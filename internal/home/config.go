@@ -1,0 +1,106 @@
+package home
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/iff-run/iff/internal/visible"
+)
+
+// Profile is one of the two deployment classes (paper, G9).
+type Profile string
+
+// The profiles. The zero value is neither and is refused.
+const (
+	Strict Profile = "strict"
+	Dev    Profile = "dev"
+)
+
+// Config is iff.toml.
+type Config struct {
+	Profile  Profile `toml:"profile"`
+	Operator struct {
+		Name      string `toml:"name"`
+		Clearance string `toml:"clearance"`
+	} `toml:"operator"`
+	Trust struct {
+		Root string `toml:"root"`
+	} `toml:"trust"`
+}
+
+const maxConfig = 1 << 20
+
+// parseConfig reads iff.toml. Its errors name the line and what to do.
+func parseConfig(data []byte) (Config, error) {
+	var c Config
+	if len(data) > maxConfig {
+		return c, configError(fmt.Sprintf("%d bytes, at most %d", len(data), maxConfig))
+	}
+	meta, err := toml.NewDecoder(bytes.NewReader(data)).Decode(&c)
+	if err != nil {
+		if p, ok := err.(toml.ParseError); ok {
+			return c, configError(fmt.Sprintf("line %d: %s", p.Position.Line, visible.Escape(p.Message)))
+		}
+		return c, configError(visible.Escape(err.Error()))
+	}
+	if extra := meta.Undecoded(); len(extra) > 0 {
+		return c, configError(fmt.Sprintf("line %d: %s is not a setting of this version; remove it", lineOf(data, extra[0]), visible.Escape(extra[0].String())))
+	}
+	for _, want := range []struct{ key, value string }{
+		{"profile", string(c.Profile)}, {"operator.name", c.Operator.Name}, {"operator.clearance", c.Operator.Clearance}, {"trust.root", c.Trust.Root},
+	} {
+		if want.value == "" {
+			return c, configError(want.key + " is missing; iff init writes it")
+		}
+	}
+	switch c.Profile {
+	case Dev:
+		return c, nil
+	case Strict:
+		return c, configError(`profile = "strict" needs an anchored log and a signed configuration, which this version does not have yet; use "dev"`)
+	}
+	return c, configError(fmt.Sprintf("profile = %q; there are two, strict and dev", visible.Escape(string(c.Profile))))
+}
+
+// lineOf finds the line on which a key's last part first stands; a hint for
+// people, so a near miss does no harm.
+func lineOf(data []byte, key toml.Key) int {
+	last := key[len(key)-1]
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		if strings.Contains(strings.SplitN(string(line), "=", 2)[0], last) {
+			return i + 1
+		}
+	}
+	return 1
+}
+
+func configError(detail string) error {
+	return &Error{Reason: ConfigInvalid, Path: configFile, Detail: detail}
+}
+
+var configTemplate = template.Must(template.New("").Parse(`# iff's configuration. Written by iff init; yours to edit.
+
+# dev: approvals may come from the same user that runs the agent, and every
+# record says so. Both profiles gate, record and lock alike.
+profile = "{{.Profile}}"
+
+[operator]
+# The signer that skills you sign yourself name.
+name = "{{.Operator.Name}}"
+# Skills above this label are not loaded. Labels: iff trust show
+clearance = "{{.Operator.Clearance}}"
+
+[trust]
+# The key that must have signed the trust chain in trust/.
+root = "{{.Trust.Root}}"
+`))
+
+func (c Config) format() ([]byte, error) {
+	var b bytes.Buffer
+	err := configTemplate.Execute(&b, c)
+	return b.Bytes(), err
+}

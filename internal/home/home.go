@@ -1,0 +1,236 @@
+package home
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/iff-run/iff/internal/durable"
+	"github.com/iff-run/iff/internal/keyfile"
+	"github.com/iff-run/iff/label"
+	"github.com/iff-run/iff/record"
+	"github.com/iff-run/iff/skill"
+	"github.com/iff-run/iff/trust"
+)
+
+const (
+	configFile = "iff.toml"
+	trustDir   = "trust"
+	keysDir    = "keys"
+	baseDir    = "base"
+	skillsDir  = "skills"
+	lockFile   = "lock"
+)
+
+// Mode says what a home is opened for.
+type Mode int
+
+// The modes. The zero value reads.
+const (
+	Read  Mode = iota
+	Write      // takes the lock
+)
+
+// Home is an opened home: everything in it checked. It is not safe for
+// concurrent use. Close it.
+type Home struct {
+	dir       string
+	fsys      durable.FS
+	now       func() time.Time
+	config    Config
+	chain     [][]byte
+	root      *trust.Root
+	clearance label.Label
+	records   *recordFile
+	lock      *lock // nil when reading
+}
+
+// Options of [Open] and [Init] that only tests set. The zero value is what
+// programs use.
+type Options struct {
+	FS  durable.FS       // durable.OS()
+	Now func() time.Time // time.Now
+}
+
+func (o Options) orDefault() Options {
+	if o.FS == nil {
+		o.FS = durable.OS()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// Open opens and checks the home at dir. Its errors are *Error, or those of
+// package trust.
+func Open(ctx context.Context, dir string, mode Mode, opts Options) (*Home, error) {
+	opts = opts.orDefault()
+	h := &Home{dir: dir, fsys: opts.FS, now: opts.Now}
+	if err := h.checkDirectory(); err != nil {
+		return nil, err
+	}
+	if mode == Write {
+		l, err := takeLock(ctx, filepath.Join(dir, lockFile))
+		if err != nil {
+			return nil, err
+		}
+		h.lock = l
+	}
+	err := h.load()
+	if err == nil && mode == Write {
+		err = h.catchUp(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+func (h *Home) checkDirectory() error {
+	info, err := os.Stat(h.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Error{Reason: Missing, Path: h.dir, Detail: "there is no home here; run iff init, or name another with --home", Err: err}
+	}
+	if err != nil {
+		return &Error{Reason: Unreadable, Path: h.dir, Detail: err.Error(), Err: err}
+	}
+	if !info.IsDir() {
+		return &Error{Reason: Missing, Path: h.dir, Detail: "not a directory"}
+	}
+	if _, err := os.Stat(filepath.Join(h.dir, configFile)); errors.Is(err, fs.ErrNotExist) {
+		return &Error{Reason: Missing, Path: h.dir, Detail: "there is no iff.toml in it; run iff init, or name another with --home", Err: err}
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		return &Error{Reason: Exposed, Path: h.dir, Detail: fmt.Sprintf("mode %04o lets others write to it; chmod 700, then check what is in it", info.Mode().Perm())}
+	}
+	return nil
+}
+
+func (h *Home) load() error {
+	data, err := os.ReadFile(filepath.Join(h.dir, configFile))
+	if err != nil {
+		return &Error{Reason: Unreadable, Path: configFile, Detail: err.Error(), Err: err}
+	}
+	if h.config, err = parseConfig(data); err != nil {
+		return err
+	}
+	if h.records, err = readRecords(h.fsys, h.dir, h.now); err != nil {
+		return err
+	}
+	draft, err := h.openTrust()
+	if err != nil {
+		return err
+	}
+	if h.root, err = draft.Lock(); err != nil {
+		return err
+	}
+	if err := h.checkTrust(); err != nil {
+		return err
+	}
+	h.clearance, err = h.root.Scheme().Parse(h.config.Operator.Clearance)
+	if err != nil {
+		return configError("operator.clearance: " + err.Error())
+	}
+	return nil
+}
+
+// openTrust reads the chain, trust/1.json upwards.
+func (h *Home) openTrust() (*trust.Draft, error) {
+	var chain [][]byte
+	for n := 1; ; n++ {
+		data, err := os.ReadFile(h.trustPath(int64(n)))
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return nil, &Error{Reason: Unreadable, Path: h.trustPath(int64(n)), Detail: err.Error(), Err: err}
+		}
+		chain = append(chain, data)
+	}
+	h.chain = chain
+	return trust.Open(chain, trust.PublicKey{})
+}
+
+// checkTrust holds the chain against the configuration and the records: the
+// root key is the configured one and nothing newer was ever recorded.
+func (h *Home) checkTrust() error {
+	if got := h.root.Key().Fingerprint(); got != h.config.Trust.Root {
+		return &Error{Reason: RootMismatch, Path: trustDir, Detail: fmt.Sprintf("the chain is signed by %s, iff.toml expects %s", got, h.config.Trust.Root)}
+	}
+	if want := h.records.state.Root(); want != h.config.Trust.Root {
+		return &Error{Reason: RootMismatch, Path: configFile, Detail: fmt.Sprintf("iff.toml expects %s, the records began with %s", h.config.Trust.Root, want)}
+	}
+	version, digest := h.records.state.Trust()
+	if h.root.Version() < version {
+		return &Error{Reason: RolledBack, Path: trustDir, Detail: fmt.Sprintf("the newest document is %d, but %d was recorded; restore trust/%d.json", h.root.Version(), version, version)}
+	}
+	if h.root.Version() == version && h.root.Digest() != digest {
+		return &Error{Reason: RolledBack, Path: trustDir, Detail: fmt.Sprintf("document %d is not the one that was recorded; restore it", version)}
+	}
+	return nil
+}
+
+// Close gives up the lock. It is safe to call twice.
+func (h *Home) Close() error {
+	if h.lock == nil {
+		return nil
+	}
+	l := h.lock
+	h.lock = nil
+	return l.release()
+}
+
+// Dir is the home's path.
+func (h *Home) Dir() string { return h.dir }
+
+// Config is the configuration.
+func (h *Home) Config() Config { return h.config }
+
+// Root is the locked trust root.
+func (h *Home) Root() *trust.Root { return h.root }
+
+// State is what the records say.
+func (h *Home) State() *record.State { return h.records.state }
+
+// Terms are what skills are measured against here and now.
+func (h *Home) Terms() skill.Terms {
+	return skill.Terms{Root: h.root, Clearance: h.clearance, State: h.records.state, Now: h.now()}
+}
+
+// append records what was done. It needs a home opened for writing.
+func (h *Home) append(ctx context.Context, bodies ...record.Body) error {
+	if h.lock == nil {
+		return errors.New("bug: the home was opened for reading")
+	}
+	return h.records.Append(ctx, bodies...)
+}
+
+func (h *Home) trustPath(n int64) string {
+	return filepath.Join(h.dir, trustDir, fmt.Sprintf("%d.json", n))
+}
+
+// keyPath is where a key of the home lies. A name with a path separator, or
+// one that is not a signer id, is a path of its own.
+func (h *Home) keyPath(name string) string {
+	if trust.CheckID(name) == nil {
+		if inHome := filepath.Join(h.dir, keysDir, name+".key"); exists(inHome) {
+			return inHome
+		}
+	}
+	return name
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// OpenKey opens a private key by its name in the home, or by its path.
+func (h *Home) OpenKey(name string, pass keyfile.Passphrase) (*keyfile.Key, error) {
+	return keyfile.Open(h.keyPath(name), pass)
+}

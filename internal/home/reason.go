@@ -1,0 +1,45 @@
+package home
+
+import (
+	"fmt"
+
+	"github.com/iff-run/iff/internal/visible"
+)
+
+// Reason is a closed token.
+type Reason string
+
+// Why a home, or a file of it, is refused.
+const (
+	Missing       Reason = "home-missing"
+	Exists        Reason = "home-exists"
+	Exposed       Reason = "home-exposed"
+	Busy          Reason = "home-busy"
+	Unreadable    Reason = "home-unreadable"
+	ConfigInvalid Reason = "config-invalid"
+	RolledBack    Reason = "trust-rolled-back"
+	RootMismatch  Reason = "trust-root-changed"
+	RecordsBroken Reason = "records-broken"
+	NameInvalid   Reason = "operator-invalid"
+	NotSigner     Reason = "key-not-in-trust"
+	KeyExposed    Reason = "key-unprotected"
+	NotWritable   Reason = "directory-not-writable"
+)
+
+// Error says what about a home was refused, and what to do.
+type Error struct {
+	Reason Reason
+	Path   string
+	Detail string
+	Err    error
+}
+
+func (e *Error) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("%s: %s", e.Reason, e.Detail)
+	}
+	return fmt.Sprintf("%s: %s: %s", visible.Escape(e.Path), e.Reason, e.Detail)
+}
+
+// Unwrap returns the cause, if there is one.
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,95 @@
+package home
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/iff-run/iff/internal/durable"
+	"github.com/iff-run/iff/manifest"
+	"github.com/iff-run/iff/skill"
+)
+
+// Read reads a skill directory and attaches the sidecar that belongs to it:
+// the one beside the skill, else the one that the home keeps under its content
+// root, else the one it keeps for what that directory was adopted as, so that
+// a change is reported as a change and not as a skill that nobody signed.
+func (h *Home) Read(dir string) (*skill.Package, error) {
+	p, err := skill.Read(dir, skill.Limits{})
+	if err != nil || p.Sidecar().Manifest != nil {
+		return p, err
+	}
+	var roots []string
+	if c, err := p.Content(); err == nil {
+		roots = append(roots, c.Root().String())
+	}
+	if placed, ok := h.State().Placed(dir); ok {
+		roots = append(roots, placed.Skill.Content)
+	}
+	for _, root := range roots {
+		s, err := readSidecar(filepath.Join(h.dir, skillsDir, root))
+		if err != nil {
+			return nil, err
+		}
+		if s.Manifest != nil {
+			return p.WithSidecar(s), nil
+		}
+	}
+	return p, nil
+}
+
+// readSidecar reads the two files from a directory of the home, which holds
+// nothing else; neither need be there.
+func readSidecar(dir string) (skill.Sidecar, error) {
+	if !exists(dir) {
+		return skill.Sidecar{}, nil
+	}
+	p, err := skill.Read(dir, skill.Limits{Files: 1, Depth: 1})
+	if err != nil {
+		return skill.Sidecar{}, err
+	}
+	return p.Sidecar(), nil
+}
+
+// store writes a sidecar beside the skill if it can, and into the home under
+// the content root where the directory is not ours to write. It returns the
+// directory that it wrote to.
+func (h *Home) store(p *skill.Package, s skill.Sidecar, inHome bool) (string, error) {
+	if !inHome {
+		err := writeSidecar(h.fsys, p.Directory(), s)
+		if err == nil {
+			return p.Directory(), nil
+		}
+		if !notOurs(err) {
+			return "", err
+		}
+		if exists(filepath.Join(p.Directory(), manifest.FileName)) {
+			return "", &Error{Reason: NotWritable, Path: p.Directory(), Detail: "it holds a manifest that cannot be replaced; copy the skill to a directory of yours", Err: err}
+		}
+	}
+	c, err := p.Content()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(h.dir, skillsDir, c.Root().String())
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", &Error{Reason: Unreadable, Path: dir, Detail: err.Error(), Err: err}
+	}
+	return dir, writeSidecar(h.fsys, dir, s)
+}
+
+func notOurs(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
+
+// writeSidecar replaces the manifest and then the signature. A crash between
+// the two leaves a manifest that its signature does not fit, which loads as
+// nothing.
+func writeSidecar(fsys durable.FS, dir string, s skill.Sidecar) error {
+	if err := durable.WriteFile(fsys, filepath.Join(dir, manifest.FileName), s.Manifest, 0o644); err != nil {
+		return err
+	}
+	return durable.WriteFile(fsys, filepath.Join(dir, manifest.SignatureFileName), s.Signature, 0o644)
+}

@@ -1,0 +1,146 @@
+package skill
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/iff-run/iff/internal/shellread"
+	"github.com/iff-run/iff/internal/skillmd"
+)
+
+// Finding is something about a skill that a person should see. Findings do not
+// refuse a skill; errors do.
+type Finding = skillmd.Finding
+
+// Proposal is a grant that a skill seems to need, with the file and line it
+// was read from.
+type Proposal = shellread.Proposal
+
+// What a directory shows that SKILL.md alone does not.
+const (
+	FindingFileName   skillmd.Kind = "skillmd-file-name"
+	FindingGit        skillmd.Kind = "git-directory"
+	FindingArchive    skillmd.Kind = "archive"
+	FindingUnreadable skillmd.Kind = "script-not-text"
+	FindingNameSlug   skillmd.Kind = "name-normalised"
+)
+
+// Inspection is everything that can be said about a package by reading it.
+type Inspection struct {
+	// Name is the identity that a manifest for it would carry.
+	Name string
+	// Doc is SKILL.md, parsed.
+	Doc skillmd.Doc
+	// Findings are sorted by file and line.
+	Findings []Finding
+	// Proposals are sorted by file, line and grant.
+	Proposals []Proposal
+}
+
+// Inspect reads a package as a reviewer would. It refuses only what cannot be
+// believed: content that cannot be hashed (*ReadError), no SKILL.md, or one
+// without a description (*skillmd.Error).
+func Inspect(p *Package) (Inspection, error) {
+	c, err := p.Content()
+	if err != nil {
+		return Inspection{}, err
+	}
+	file := skillFile(c)
+	if file == "" {
+		return Inspection{}, &ReadError{Reason: SkillMissing, File: "SKILL.md", Detail: "the directory has no SKILL.md, so it is not a skill"}
+	}
+	text, _ := c.Text(file)
+	doc, err := skillmd.Parse([]byte(text), p.Name())
+	if err != nil {
+		return Inspection{}, err
+	}
+	in := Inspection{Doc: doc, Findings: slices.Clone(doc.Findings)}
+	if in.Name, err = identity(doc.Name); err != nil {
+		return Inspection{}, err
+	}
+	in.findings(c, file)
+	in.proposals(c, file)
+	return in, nil
+}
+
+func identity(name string) (string, error) {
+	slug, ok := skillmd.Slug(name)
+	if !ok {
+		return "", &ReadError{Reason: NameUnusable, File: "SKILL.md", Detail: "the name has no letter or digit to identify the skill by; give it one"}
+	}
+	if slug == BaseName {
+		return "", &ReadError{Reason: NameReserved, File: "SKILL.md", Detail: `"base" is the operator's manifest without content; choose another name`}
+	}
+	return slug, nil
+}
+
+func (in *Inspection) findings(c *Content, file string) {
+	if file != "SKILL.md" {
+		in.note(FindingFileName, file, "the specification says SKILL.md, in capitals")
+	}
+	if in.Name != in.Doc.Name {
+		in.note(FindingNameSlug, file, "a manifest would call it "+in.Name)
+	}
+	git := false
+	for _, f := range c.files {
+		if strings.HasSuffix(f.Path, ".md") {
+			in.Findings = append(in.Findings, skillmd.Hazards(f.Path, string(c.data[f.Path]))...)
+		}
+		if strings.HasPrefix(f.Path, ".git/") && !git {
+			git = true
+			in.note(FindingGit, ".git", "part of the content: every commit changes what was signed; export the skill without it")
+		}
+		if isArchive(f.Path) {
+			in.note(FindingArchive, f.Path, "an archive: what is inside was not read")
+		}
+	}
+	slices.SortStableFunc(in.Findings, func(a, b Finding) int {
+		if n := strings.Compare(a.File, b.File); n != 0 {
+			return n
+		}
+		return a.Line - b.Line
+	})
+}
+
+func (in *Inspection) note(kind skillmd.Kind, file, detail string) {
+	in.Findings = append(in.Findings, Finding{Class: skillmd.Deviation, Kind: kind, File: file, Detail: detail})
+}
+
+func isArchive(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".zip", ".tar", ".gz", ".tgz", ".xz", ".bz2", ".7z", ".rar", ".jar", ".whl", ".zst":
+		return true
+	}
+	return false
+}
+
+func (in *Inspection) proposals(c *Content, file string) {
+	in.Proposals = shellread.Tools(file, tools(in.Doc))
+	in.Proposals = append(in.Proposals, shellread.Markdown(file, in.Doc.Body, in.Doc.BodyLine)...)
+	for _, f := range c.files {
+		data := c.data[f.Path]
+		switch kind := shellread.Kind(f.Path, data[:min(len(data), 512)], f.Executable); kind {
+		case "":
+		case "shell":
+			if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+				in.note(FindingUnreadable, f.Path, "a shell script that is not text")
+				in.Proposals = append(in.Proposals, shellread.Opaque(f.Path, "binary"))
+				continue
+			}
+			in.Proposals = append(in.Proposals, shellread.Script(f.Path, data)...)
+		default:
+			in.Proposals = append(in.Proposals, shellread.Opaque(f.Path, kind))
+		}
+	}
+}
+
+func tools(doc skillmd.Doc) []shellread.Tool {
+	out := make([]shellread.Tool, len(doc.AllowedTools))
+	for i, t := range doc.AllowedTools {
+		out[i] = shellread.Tool{Text: t.Text, Line: t.Line}
+	}
+	return out
+}

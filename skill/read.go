@@ -1,0 +1,244 @@
+package skill
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/iff-run/iff/internal/beneath"
+	"github.com/iff-run/iff/internal/visible"
+	"github.com/iff-run/iff/manifest"
+)
+
+// Limits bound what is read of one directory. A zero field means its default.
+type Limits struct {
+	Files     int   // regular files; 4,096
+	Bytes     int64 // all files together; 64 MiB
+	FileBytes int64 // one file; 32 MiB
+	Depth     int   // directories below the skill's own; 16
+}
+
+func (l Limits) orDefault() Limits {
+	def := func(v, d int64) int64 {
+		if v <= 0 {
+			return d
+		}
+		return v
+	}
+	return Limits{
+		Files:     int(def(int64(l.Files), 4096)),
+		Bytes:     def(l.Bytes, 64<<20),
+		FileBytes: def(l.FileBytes, 32<<20),
+		Depth:     int(def(int64(l.Depth), 16)),
+	}
+}
+
+// sidecarLimit bounds each of the three files beside the content.
+const sidecarLimit = 8 << 20
+
+// Sidecar is what iff keeps about a skill: nil where there is no such file.
+type Sidecar struct {
+	Manifest  []byte
+	Signature []byte
+}
+
+// Package is a skill directory as it was read, once. Nothing about it has been
+// believed yet.
+type Package struct {
+	dir     string
+	content *Content
+	err     error // why there is no content
+	sidecar Sidecar
+}
+
+// Read reads a directory once, within limits. A directory that cannot be
+// opened is an error, *ReadError. Anything in it that keeps the content from
+// being hashed is remembered, so that it is refused at the step where content
+// matters, with the file named; [Package.Content] returns it.
+func Read(dir string, limits Limits) (*Package, error) {
+	root, err := beneath.Open(dir)
+	if err != nil {
+		return nil, fromBeneath(dir, err)
+	}
+	defer root.Close()
+	r := &reader{limits: limits.orDefault(), data: make(map[string][]byte), twins: make(map[string]string)}
+	p := &Package{dir: dir}
+	if err := r.walk(root, "", 0); err != nil {
+		p.err = err
+	} else {
+		p.content, p.err = newContent(r.files, r.data)
+	}
+	if p.sidecar, err = readSidecar(root); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Directory is the path that was read.
+func (p *Package) Directory() string { return p.dir }
+
+// Content returns what was read, or why it could not be: a *ReadError.
+func (p *Package) Content() (*Content, error) { return p.content, p.err }
+
+// Sidecar returns the manifest and signature that belong to the package.
+func (p *Package) Sidecar() Sidecar { return p.sidecar }
+
+// WithSidecar returns the package with a sidecar that is kept elsewhere.
+func (p *Package) WithSidecar(s Sidecar) *Package {
+	q := *p
+	q.sidecar = s
+	return &q
+}
+
+type reader struct {
+	limits Limits
+	files  []File
+	data   map[string][]byte
+	bytes  int64
+	twins  map[string]string
+}
+
+func (r *reader) walk(d *beneath.Dir, prefix string, depth int) error {
+	if depth > r.limits.Depth {
+		return &ReadError{Reason: TooDeep, File: prefix, Detail: fmt.Sprintf("more than %d directories deep", r.limits.Depth)}
+	}
+	before, err := d.Stamp()
+	if err != nil {
+		return fromBeneath(prefix, err)
+	}
+	entries, err := d.Entries(r.limits.Files + 3)
+	if err != nil {
+		return r.entriesError(prefix, err)
+	}
+	for _, e := range entries {
+		if depth == 0 && ours(e.Name) {
+			continue
+		}
+		if err := r.entry(d, path.Join(prefix, e.Name), e, depth); err != nil {
+			return err
+		}
+	}
+	after, err := d.Stamp()
+	if err != nil {
+		return fromBeneath(prefix, err)
+	}
+	if before != after {
+		return &ReadError{Reason: Changing, File: orDot(prefix), Detail: "the directory changed while it was read; try again when nothing writes there"}
+	}
+	return nil
+}
+
+func (r *reader) entry(d *beneath.Dir, name string, e beneath.Entry, depth int) error {
+	if err := beneath.CheckName(e.Name); err != nil {
+		return fromBeneath(name, err)
+	}
+	if err := r.twin(name); err != nil {
+		return err
+	}
+	if e.Kind == beneath.Directory {
+		sub, err := d.Dir(e.Name)
+		if err != nil {
+			return fromBeneath(name, err)
+		}
+		defer sub.Close()
+		return r.walk(sub, name, depth+1)
+	}
+	if len(r.files) >= r.limits.Files {
+		return &ReadError{Reason: TooManyFiles, File: name, Detail: fmt.Sprintf("more than %d files", r.limits.Files)}
+	}
+	f, err := d.ReadFile(e.Name, r.limits.FileBytes)
+	if err != nil {
+		return r.fileError(name, err)
+	}
+	if r.bytes += int64(len(f.Data)); r.bytes > r.limits.Bytes {
+		return &ReadError{Reason: ContentTooLarge, File: name, Detail: fmt.Sprintf("with this file the skill is over %d bytes", r.limits.Bytes)}
+	}
+	r.files = append(r.files, File{Path: name, Size: int64(len(f.Data)), Executable: f.Executable, SHA256: sha256.Sum256(f.Data)})
+	r.data[name] = f.Data
+	return nil
+}
+
+// twin refuses two names that a case-folding or normalising file system would
+// take for one: what was signed here could not be told apart there.
+func (r *reader) twin(name string) error {
+	key := fold(name)
+	if other, ok := r.twins[key]; ok {
+		return &ReadError{Reason: NameTwin, File: name, Detail: "differs from " + visible.Escape(other) + " only in case or Unicode form; rename one"}
+	}
+	r.twins[key] = name
+	return nil
+}
+
+func fold(name string) string {
+	for i := 0; i < len(name); i++ {
+		if name[i] >= 0x80 {
+			return norm.NFC.String(cases.Fold().String(norm.NFKC.String(name)))
+		}
+	}
+	return strings.ToLower(name)
+}
+
+func (r *reader) entriesError(name string, err error) error {
+	out := fromBeneath(orDot(name), err)
+	if out.Reason == Reason(beneath.TooManyEntries) {
+		out.Reason, out.Detail = TooManyFiles, fmt.Sprintf("more than %d files", r.limits.Files)
+	}
+	return out
+}
+
+func (r *reader) fileError(name string, err error) error {
+	out := fromBeneath(name, err)
+	if out.Reason == Reason(beneath.FileTooLarge) {
+		out.Detail = fmt.Sprintf("larger than %d bytes", r.limits.FileBytes)
+	}
+	return out
+}
+
+func ours(name string) bool {
+	return name == manifest.FileName || name == manifest.SignatureFileName || name == manifest.AttestFileName
+}
+
+func orDot(name string) string {
+	if name == "" {
+		return "."
+	}
+	return name
+}
+
+func readSidecar(root *beneath.Dir) (Sidecar, error) {
+	var s Sidecar
+	for _, part := range []struct {
+		name string
+		into *[]byte
+	}{{manifest.FileName, &s.Manifest}, {manifest.SignatureFileName, &s.Signature}} {
+		f, err := root.ReadFile(part.name, sidecarLimit)
+		if out := (*beneath.Error)(nil); errors.As(err, &out) && out.Reason == beneath.NotFound {
+			continue
+		}
+		if err != nil {
+			return Sidecar{}, fromBeneath(part.name, err)
+		}
+		*part.into = f.Data
+	}
+	return s, nil
+}
+
+// fromBeneath gives an error of the directory layer the name that the author
+// of the skill knows the file by.
+func fromBeneath(name string, err error) *ReadError {
+	out := &ReadError{Reason: Unreadable, File: name, Detail: err.Error(), Err: err}
+	var b *beneath.Error
+	if errors.As(err, &b) {
+		out.Reason, out.Detail = Reason(b.Reason), b.Detail
+	}
+	return out
+}
+
+// Name is the last element of the directory's path.
+func (p *Package) Name() string { return filepath.Base(p.dir) }
