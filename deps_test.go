@@ -26,10 +26,10 @@ var rows = map[string]int{
 	"manifest": 2, "internal/shellread": 2, "internal/trusttest": 2,
 	"record":           3,
 	"skill":            4,
-	"internal/keyfile": 6,
-	"internal/home":    7,
-	"":                 8,
-	"cmd/iff":          10, "vectors/gen": 10,
+	"internal/keyfile": 6, "internal/keyfile/keyfiletest": 7,
+	"internal/home": 7,
+	"":              8,
+	"cmd/iff":       10, "vectors/gen": 10,
 }
 
 // pureRows may not reach the network, other processes, databases or the
@@ -124,6 +124,21 @@ func TestPureRowsStayPure(t *testing.T) {
 	}
 	if len(checkPure(graph{"cmd/iff": {"net"}})) != 0 {
 		t.Error("the check refuses what a high row may do")
+	}
+}
+
+// testOnly are packages that only tests and the vector generator import.
+var testOnly = []string{"internal/trusttest", "internal/durable/durabletest", "internal/keyfile/keyfiletest", "vectors/gen"}
+
+func TestNothingForTestsShips(t *testing.T) {
+	shipped := list(t, `{{join .Deps " "}}`)["cmd/iff"]
+	if !slices.Contains(shipped, module+"/skill") {
+		t.Fatal("the program's dependencies were not listed")
+	}
+	for _, pkg := range testOnly {
+		if slices.Contains(shipped, module+"/"+pkg) {
+			t.Errorf("the program contains %s", pkg)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package skill
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path"
@@ -159,7 +158,7 @@ func (r *reader) entry(d *beneath.Dir, name string, e beneath.Entry, depth int) 
 	if r.bytes += int64(len(f.Data)); r.bytes > r.limits.Bytes {
 		return &ReadError{Reason: ContentTooLarge, File: name, Detail: fmt.Sprintf("with this file the skill is over %d bytes", r.limits.Bytes)}
 	}
-	r.files = append(r.files, File{Path: name, Size: int64(len(f.Data)), Executable: f.Executable, SHA256: sha256.Sum256(f.Data)})
+	r.files = append(r.files, File{Path: name, Size: int64(len(f.Data)), Executable: f.Executable})
 	r.data[name] = f.Data
 	return nil
 }

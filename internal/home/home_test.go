@@ -15,6 +15,7 @@ import (
 	"github.com/iff-run/iff/internal/durable"
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/keyfile"
+	"github.com/iff-run/iff/internal/keyfile/keyfiletest"
 	"github.com/iff-run/iff/internal/trusttest"
 	"github.com/iff-run/iff/label"
 	"github.com/iff-run/iff/level"
@@ -62,7 +63,7 @@ func newHome(t *testing.T) string {
 			made.err = err
 			return
 		}
-		made.err = h.Close()
+		made.err = errors.Join(h.Close(), keyfiletest.Quicken(filepath.Join(made.dir, "keys"), secret))
 	})
 	must(t, made.err)
 	dir := filepath.Join(t.TempDir(), "h")

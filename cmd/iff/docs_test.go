@@ -1,0 +1,356 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+var update = flag.Bool("update", false, "rewrite the generated documents and testdata/surface.txt")
+
+const (
+	moduleRoot = "../.."
+	generated  = "<!-- Generated from the program: go test ./cmd/iff -run TestDocs -update -->\n\n"
+)
+
+// TestDocs compares the generated documents with the checked-in ones.
+func TestDocs(t *testing.T) {
+	app := newModel(t)
+	for name, text := range map[string]string{
+		"reasons.md": reasonsDoc(), "cli.md": cliDoc(app), "json.md": jsonDoc(t),
+	} {
+		golden(t, filepath.Join(moduleRoot, "docs", name), text, "rewrite it: go test ./cmd/iff -run TestDocs -update")
+	}
+}
+
+// golden compares text with a file, or writes it there with -update.
+func golden(t *testing.T, path, text, remedy string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	old, err := os.ReadFile(path)
+	if err != nil {
+		t.Errorf("%v\n%s", err, remedy)
+		return
+	}
+	if string(old) != text {
+		t.Errorf("%s is not what the program says:\n%s\n%s", path, difference(string(old), text), remedy)
+	}
+}
+
+// difference lists the lines that only one of two texts has.
+func difference(before, after string) string {
+	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
+	var out []string
+	for _, line := range a {
+		if !slices.Contains(b, line) {
+			out = append(out, "- "+line)
+		}
+	}
+	for _, line := range b {
+		if !slices.Contains(a, line) {
+			out = append(out, "+ "+line)
+		}
+	}
+	if len(out) == 0 {
+		return "the same lines in another order"
+	}
+	return strings.Join(out, "\n")
+}
+
+func newModel(t *testing.T) *kong.Application {
+	t.Helper()
+	var c cli
+	parser, err := newParser(&c, io.Discard, io.Discard, new(int))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parser.Model
+}
+
+// table writes a Markdown table.
+func table(out *strings.Builder, head []string, rows [][]string) {
+	line := func(cells []string) {
+		for _, c := range cells {
+			out.WriteString("| " + strings.ReplaceAll(c, "|", `\|`) + " ")
+		}
+		out.WriteString("|\n")
+	}
+	line(head)
+	out.WriteString(strings.Repeat("|---", len(head)) + "|\n")
+	for _, r := range rows {
+		line(r)
+	}
+	out.WriteString("\n")
+}
+
+func reasonsDoc() string {
+	var out strings.Builder
+	out.WriteString(generated + "# Reasons and findings\n\n" +
+		"A reason is why something was refused; it is the same word in errors, in `--json`, in records and in the vectors. " +
+		"A finding refuses nothing: it is what a person should see before deciding. No other words are used for either.\n\n")
+	for _, part := range []struct {
+		title  string
+		groups []reasonGroup
+	}{{"Reasons", reasons}, {"Findings and changes", kinds}} {
+		out.WriteString("# " + part.title + "\n\n")
+		for _, g := range part.groups {
+			out.WriteString("## " + g.title + "\n\n" + g.about + "\n\n")
+			var rows [][]string
+			for _, r := range g.rows {
+				rows = append(rows, []string{"`" + r.token + "`", r.meaning, r.remedy})
+			}
+			table(&out, []string{"word", "meaning", "what to do"}, rows)
+		}
+	}
+	return strings.TrimRight(out.String(), "\n") + "\n"
+}
+
+// exitCode is one of the constants of main.go.
+type exitCode struct {
+	name    string
+	code    int
+	meaning string
+}
+
+func exitCodes() []exitCode {
+	return []exitCode{
+		{"exitHolds", exitHolds, "it was done, or it holds"},
+		{"exitDoesNot", exitDoesNot, "it does not hold: a skill does not load, a file is not as signed, a check of `iff doctor` says no"},
+		{"exitUsage", exitUsage, "the command was not as it must be: an unknown flag, no home, no such key, no passphrase where one is needed"},
+		{"exitRefused", exitRefused, "refused, for a reason of [reasons.md](reasons.md)"},
+		{"exitInternal", exitInternal, "iff or the machine failed; nothing was decided"},
+	}
+}
+
+func cliDoc(app *kong.Application) string {
+	var out strings.Builder
+	out.WriteString(generated + "# Commands\n\n" + app.Help + "\n\n")
+	var rows [][]string
+	for _, v := range app.Leaves(true) {
+		rows = append(rows, []string{fmt.Sprintf("[`%s`](#%s)", v.FullPath(), anchor(v.FullPath())), v.Help})
+	}
+	table(&out, []string{"command", "what it does"}, rows)
+	out.WriteString("## Flags of every command\n\n")
+	flagTable(&out, app.Flags)
+	out.WriteString("## Exit codes\n\n")
+	rows = nil
+	for _, c := range exitCodes() {
+		rows = append(rows, []string{fmt.Sprint(c.code), c.meaning})
+	}
+	table(&out, []string{"code", "meaning"}, rows)
+	for _, v := range app.Leaves(true) {
+		verbDoc(&out, v)
+	}
+	return strings.TrimRight(out.String(), "\n") + "\n"
+}
+
+func verbDoc(out *strings.Builder, v *kong.Node) {
+	usage := v.FullPath()
+	var rows [][]string
+	for _, p := range v.Positional {
+		usage += " " + p.Summary()
+		rows = append(rows, []string{"`" + p.Summary() + "`", p.Help})
+	}
+	if len(v.Flags) > 0 {
+		usage += " [flags]"
+	}
+	fmt.Fprintf(out, "## %s\n\n%s\n\n    %s\n\n", v.FullPath(), v.Help, usage)
+	if len(rows) > 0 {
+		table(out, []string{"argument", "meaning"}, rows)
+	}
+	if len(v.Flags) > 0 {
+		flagTable(out, v.Flags)
+	}
+	fmt.Fprintf(out, "With `--json`: [json.md](json.md#%s).\n\n", anchor(v.FullPath()))
+}
+
+func flagTable(out *strings.Builder, flags []*kong.Flag) {
+	var rows [][]string
+	for _, f := range flags {
+		if f.Hidden {
+			continue
+		}
+		spec := ""
+		if f.HasDefault {
+			spec = "`" + f.Default + "`"
+		}
+		help := f.Help
+		if f.Enum != "" {
+			help += " One of " + strings.Join(f.EnumSlice(), ", ") + "."
+		}
+		rows = append(rows, []string{"`" + f.String() + "`", spec, help})
+	}
+	table(out, []string{"flag", "default", "meaning"}, rows)
+}
+
+func anchor(heading string) string {
+	return strings.ReplaceAll(strings.ToLower(heading), " ", "-")
+}
+
+// results is what each command prints with --json.
+func results() map[string]any {
+	return map[string]any{
+		"iff init": initJSON{}, "iff doctor": doctorJSON{}, "iff version": versionJSON{},
+		"iff key new": keyJSON{}, "iff key list": keyListJSON{}, "iff key export": keyJSON{},
+		"iff trust show": trustJSON{}, "iff trust add": trustJSON{}, "iff trust revoke": trustJSON{},
+		"iff skill inspect": inspectJSON{}, "iff skill draft": draftJSON{}, "iff skill adopt": adoptJSON{},
+		"iff skill sign": signJSON{}, "iff skill verify": verifyJSON{}, "iff skill diff": diffJSON{},
+		"iff skill list": listJSON{},
+	}
+}
+
+func jsonDoc(t *testing.T) string {
+	var out strings.Builder
+	out.WriteString(generated + "# JSON\n\nWith `--json` every command prints one JSON value on standard output: its result, or an error. " +
+		"Exit codes are the same as without. `iff skill adopt`, `verify`, `diff` and `doctor` print their result with exit code 1 and 3 too, " +
+		"where they say what was refused or does not hold.\n\n" +
+		"In a field's name, `[]` stands for each element of a list. Every field is always there; a list without elements may be null. " +
+		"Releases add fields; they do not rename or remove them.\n\n")
+	section := func(title string, value any) {
+		out.WriteString("## " + title + "\n\n")
+		table(&out, []string{"field", "type", "meaning"}, fieldRows(t, title, "", reflect.TypeOf(value)))
+	}
+	section("Errors", errorJSON{})
+	known := results()
+	for _, v := range newModel(t).Leaves(false) {
+		name := v.FullPath()
+		if known[name] == nil {
+			t.Errorf("%s: results in docs_test.go does not say what it prints with --json", name)
+			continue
+		}
+		section(name, known[name])
+		delete(known, name)
+	}
+	for name := range known {
+		t.Errorf("%s is in results and is not a command", name)
+	}
+	return strings.TrimRight(out.String(), "\n") + "\n"
+}
+
+// fieldRows describes the fields of a struct and of what it contains.
+func fieldRows(t *testing.T, title, prefix string, typ reflect.Type) [][]string {
+	var rows [][]string
+	for f := range typ.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		doc := f.Tag.Get("doc")
+		inline := f.Type.Kind() == reflect.Struct && f.Type.Name() == "" // its fields say it
+		if name == "" || name == "-" || doc == "" && !inline {
+			t.Errorf("%s: field %s of %s needs a json and a doc tag", title, f.Name, typ.Name())
+			continue
+		}
+		path, elem := prefix+name, f.Type
+		for elem.Kind() == reflect.Pointer || elem.Kind() == reflect.Slice {
+			if elem.Kind() == reflect.Slice {
+				path += "[]"
+			}
+			elem = elem.Elem()
+		}
+		if !inline {
+			rows = append(rows, []string{"`" + prefix + name + "`", jsonType(f.Type), doc})
+		}
+		if elem.Kind() == reflect.Struct {
+			rows = append(rows, fieldRows(t, title, path+".", elem)...)
+		}
+	}
+	return rows
+}
+
+func jsonType(typ reflect.Type) string {
+	switch typ.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int, reflect.Int64:
+		return "integer"
+	case reflect.Struct, reflect.Interface:
+		return "object"
+	case reflect.Pointer:
+		return jsonType(typ.Elem()) + " or null"
+	case reflect.Slice:
+		return "list of " + jsonType(typ.Elem())
+	}
+	return "unknown: " + typ.String()
+}
+
+// TestDocsCoverDeclarations finds a result type that no command documents and
+// an exit code that the table of codes does not explain.
+func TestDocsCoverDeclarations(t *testing.T) {
+	documented := map[string]bool{}
+	for _, v := range results() {
+		reached(reflect.TypeOf(v), documented)
+	}
+	reached(reflect.TypeFor[errorJSON](), documented)
+	for _, c := range exitCodes() {
+		documented[c.name] = true
+	}
+	for _, name := range undocumented(t, documented) {
+		t.Errorf("%s is declared and not documented", name)
+	}
+	if len(undocumented(t, map[string]bool{})) < len(documented)/2 {
+		t.Error("the check does not find the declarations")
+	}
+	for _, typ := range []reflect.Type{reflect.TypeFor[chan int](), reflect.TypeFor[float64]()} {
+		if !strings.HasPrefix(jsonType(typ), "unknown") {
+			t.Errorf("%s is documented as %s", typ, jsonType(typ))
+		}
+	}
+	if strings.Contains(jsonDoc(t), "unknown: ") {
+		t.Error("docs/json.md has a field of a type that is not explained")
+	}
+}
+
+// reached collects the names of the struct types within a type.
+func reached(typ reflect.Type, into map[string]bool) {
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+		typ = typ.Elem()
+	}
+	if typ.Kind() != reflect.Struct {
+		return
+	}
+	into[typ.Name()] = true
+	for f := range typ.Fields() {
+		reached(f.Type, into)
+	}
+}
+
+// undocumented lists the types named ...JSON and constants named exit... of
+// this package that are not in known.
+func undocumented(t *testing.T, known map[string]bool) []string {
+	var out []string
+	add := func(name string, wanted bool) {
+		if wanted && !known[name] {
+			out = append(out, name)
+		}
+	}
+	eachSource(t, func(s source) {
+		if s.dir() != "cmd/iff" {
+			return
+		}
+		for spec := range s.specs() {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				add(spec.Name.Name, strings.HasSuffix(spec.Name.Name, "JSON"))
+			case *ast.ValueSpec:
+				for _, n := range spec.Names {
+					add(n.Name, strings.HasPrefix(n.Name, "exit"))
+				}
+			}
+		}
+	})
+	return out
+}

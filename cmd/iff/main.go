@@ -1,0 +1,182 @@
+// Command iff inspects, adopts, signs and verifies agent skills.
+//
+// One file per verb. A verb parses its arguments, calls internal/home or
+// skill, and renders the result: a table or a few lines for people, one JSON
+// value with --json. Exit codes: 0 holds, 1 does not hold, 2 usage, 3 refused
+// or denied, 70 internal.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+
+	"github.com/iff-run/iff/internal/home"
+)
+
+// Exit codes.
+const (
+	exitHolds    = 0
+	exitDoesNot  = 1
+	exitUsage    = 2
+	exitRefused  = 3
+	exitInternal = 70
+)
+
+type cli struct {
+	Home string `help:"Directory of the home." default:"~/.iff" type:"path" placeholder:"DIR"`
+	JSON bool   `help:"Print one JSON value instead of text."`
+
+	Init    initCmd    `cmd:"" help:"Make a home: keys, trust root, base manifest, configuration."`
+	Key     keyCmd     `cmd:"" help:"Make, list and export keys."`
+	Trust   trustCmd   `cmd:"" help:"Show and extend the trust root."`
+	Skill   skillCmd   `cmd:"" help:"Inspect, adopt, sign and verify skills."`
+	Doctor  doctorCmd  `cmd:"" help:"Say what is in order, what is enforced and what is not."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+// app is what every verb runs with.
+type app struct {
+	ctx    context.Context
+	stdin  io.Reader
+	out    io.Writer
+	err    io.Writer
+	json   bool
+	colour bool
+	tty    bool // standard error is a terminal: progress is shown
+	dir    string
+	now    func() time.Time
+}
+
+func main() {
+	scrub()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// scrub removes inherited knobs that change how the runtime or its libraries
+// behave (DESIGN section 10).
+func scrub() {
+	for _, name := range []string{
+		"GODEBUG", "MCPGODEBUG", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+		"http_proxy", "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	} {
+		_ = os.Unsetenv(name)
+	}
+}
+
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var c cli
+	a := &app{ctx: ctx, stdin: stdin, out: stdout, err: stderr, now: time.Now, colour: isTerminal(stdout), tty: isTerminal(stderr)}
+	code := exitHolds
+	parser, err := newParser(&c, stdout, stderr, &code)
+	if err != nil {
+		return a.fail(err)
+	}
+	parsed, err := parseArgs(parser, args)
+	a.json = c.JSON
+	if errors.Is(err, errHelp) {
+		return code
+	}
+	if err != nil {
+		return a.fail(&usageError{detail: err.Error(), remedy: usageRemedy(err)})
+	}
+	if a.dir, err = filepath.Abs(c.Home); err != nil {
+		return a.fail(err)
+	}
+	if err := parsed.Run(a); err != nil {
+		return a.fail(err)
+	}
+	return exitHolds
+}
+
+// errHelp ends parsing once the help text is printed.
+var errHelp = errors.New("help was printed")
+
+// parseArgs returns errHelp where the parser would exit the process.
+func parseArgs(parser *kong.Kong, args []string) (ctx *kong.Context, err error) {
+	defer func() {
+		if r := recover(); r == errHelp {
+			ctx, err = nil, errHelp
+		} else if r != nil {
+			panic(r)
+		}
+	}()
+	return parser.Parse(args)
+}
+
+func newParser(c *cli, stdout, stderr io.Writer, code *int) (*kong.Kong, error) {
+	return kong.New(c,
+		kong.Name("iff"),
+		kong.Description("iff stands between an AI agent and the world: skills are untrusted code until they are verified."),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(n int) { *code = n; panic(errHelp) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+	)
+}
+
+func usageRemedy(err error) string {
+	var p *kong.ParseError
+	if errors.As(err, &p) && p.Context != nil && p.Context.Command() != "" {
+		return "see: iff " + firstWords(p.Context.Command()) + " --help"
+	}
+	return "see: iff --help"
+}
+
+func firstWords(command string) string {
+	out := ""
+	for i, c := range command {
+		if c == '<' || c == '[' {
+			break
+		}
+		out = command[:i+1]
+	}
+	for len(out) > 0 && out[len(out)-1] == ' ' {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// open opens the home.
+func (a *app) open(mode home.Mode) (*home.Home, error) {
+	return home.Open(a.ctx, a.dir, mode, home.Options{Now: a.now})
+}
+
+// withHome runs f with the home open and closes it whatever happens.
+func (a *app) withHome(mode home.Mode, f func(*home.Home) error) error {
+	h, err := a.open(mode)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(h), h.Close())
+}
+
+// usageError is a mistake in how a verb was called.
+type usageError struct {
+	reason string
+	detail string
+	remedy string
+}
+
+func (e *usageError) Error() string { return e.detail }
+
+// outcomeError ends a verb whose result was printed already.
+type outcomeError struct{ code int }
+
+func (e *outcomeError) Error() string { return fmt.Sprintf("exit %d", e.code) }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/iff-run/iff/internal/keyfile/keyfiletest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"iff": main})
+}
+
+// TestScripts runs each script under testdata/script with the real program.
+// The script's own commands:
+//
+//	home DIR          puts a fresh home at DIR (operator me, scheme default)
+//	sshkey FILE PASS  makes an OpenSSH key pair, as ssh-keygen -t ed25519 does
+//
+// $PASS is the file with the passphrase of that home.
+func TestScripts(t *testing.T) {
+	template := sync.OnceValues(func() (string, error) { return makeHome(t) })
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			pass := filepath.Join(e.WorkDir, ".pass")
+			e.Setenv("PASS", pass)
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "user"))
+			return os.WriteFile(pass, []byte("correct horse\n"), 0o600)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"home": func(ts *testscript.TestScript, neg bool, args []string) {
+				if neg || len(args) != 1 {
+					ts.Fatalf("usage: home DIR")
+				}
+				from, err := template()
+				ts.Check(err)
+				ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(from)))
+				ts.Check(tighten(ts.MkAbs(args[0])))
+			},
+			"sshkey": func(ts *testscript.TestScript, neg bool, args []string) {
+				if neg || len(args) != 2 {
+					ts.Fatalf("usage: sshkey FILE PASS")
+				}
+				ts.Check(makeSSHKey(ts.MkAbs(args[0]), args[1]))
+			},
+		},
+	})
+}
+
+func makeSSHKey(path, passphrase string) error {
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return err
+	}
+	block, err := ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte(passphrase))
+	if err != nil {
+		return err
+	}
+	line, err := ssh.NewPublicKey(public)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(path, pem.EncodeToMemory(block), 0o600), os.WriteFile(path+".pub", ssh.MarshalAuthorizedKey(line), 0o644))
+}
+
+// makeHome runs iff init once for all scripts: deriving keys is slow on
+// purpose.
+func makeHome(t *testing.T) (string, error) {
+	dir := t.TempDir()
+	pass := filepath.Join(dir, "pass")
+	if err := os.WriteFile(pass, []byte("correct horse\n"), 0o600); err != nil {
+		return "", err
+	}
+	home := filepath.Join(dir, "home")
+	var out strings.Builder
+	code := run(t.Context(), []string{"init", "--home", home, "--operator", "me", "--passphrase-file", pass}, nil, &out, &out)
+	if code != exitHolds {
+		t.Errorf("init: exit %d: %s", code, out.String())
+	}
+	return home, keyfiletest.Quicken(filepath.Join(home, "keys"), "correct horse")
+}
+
+// tighten gives a copied home the modes of a made one.
+func tighten(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return os.Chmod(path, 0o600)
+	})
+}

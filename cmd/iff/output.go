@@ -1,0 +1,163 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/iff-run/iff/internal/home"
+	"github.com/iff-run/iff/internal/keyfile"
+	"github.com/iff-run/iff/internal/skillmd"
+	"github.com/iff-run/iff/internal/visible"
+	"github.com/iff-run/iff/manifest"
+	"github.com/iff-run/iff/skill"
+)
+
+// print writes the machine form with --json, else calls text.
+func (a *app) print(machine any, text func() error) error {
+	if !a.json {
+		return text()
+	}
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(machine)
+}
+
+func (a *app) printf(format string, args ...any) {
+	fmt.Fprintf(a.out, format, args...)
+}
+
+// table writes rows in aligned columns.
+func (a *app) table(rows [][]string) error {
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		fmt.Fprintln(w, strings.Join(r, "\t"))
+	}
+	return w.Flush()
+}
+
+const (
+	green = "32"
+	red   = "31"
+	faint = "2"
+)
+
+func (a *app) paint(colour, s string) string {
+	if !a.colour {
+		return s
+	}
+	return "\x1b[" + colour + "m" + s + "\x1b[0m"
+}
+
+// progress tells a person what a long loop is doing, once a second, on the
+// terminal only.
+func (a *app) progress(what string, total int) func(done int) {
+	last := time.Now()
+	return func(done int) {
+		if !a.tty {
+			return
+		}
+		if done == total {
+			fmt.Fprint(a.err, "\r\x1b[K")
+		} else if time.Since(last) > time.Second {
+			last = time.Now()
+			fmt.Fprintf(a.err, "\r%s %d of %d", what, done, total)
+		}
+	}
+}
+
+// errorJSON is what --json prints for an error, on standard output.
+type errorJSON struct {
+	Error struct {
+		Reason  string `json:"reason" doc:"closed token, see docs/reasons.md; empty for an internal error"`
+		Message string `json:"message" doc:"what is wrong and where"`
+		Remedy  string `json:"remedy" doc:"what to do"`
+	} `json:"error"`
+}
+
+// fail prints an error, what is wrong first and what to do last, and returns
+// the exit code.
+func (a *app) fail(err error) int {
+	var done *outcomeError
+	if errors.As(err, &done) {
+		return done.code
+	}
+	reason, code := classify(err)
+	remedy := remedyFor(reason)
+	var usage *usageError
+	if errors.As(err, &usage) && usage.remedy != "" {
+		remedy = usage.remedy
+	}
+	message := visible.EscapeMultiline(err.Error())
+	if a.json {
+		var out errorJSON
+		out.Error.Reason, out.Error.Message, out.Error.Remedy = reason, message, remedy
+		if a.print(out, nil) != nil {
+			return exitInternal
+		}
+		return code
+	}
+	fmt.Fprintf(a.err, "iff: %s\n", message)
+	if remedy != "" {
+		fmt.Fprintf(a.err, "  %s\n", remedy)
+	}
+	return code
+}
+
+// classify finds the closed token and the exit code of an error.
+func classify(err error) (reason string, code int) {
+	var usage *usageError
+	var hm *home.Error
+	var kf *keyfile.Error
+	reason = reasonOf(err)
+	switch {
+	case errors.As(err, &usage):
+		return usage.reason, exitUsage
+	case errors.As(err, &hm) && (hm.Reason == home.Missing || hm.Reason == home.ConfigInvalid || hm.Reason == home.Exists || hm.Reason == home.NameInvalid):
+		return reason, exitUsage
+	case errors.As(err, &kf) && (kf.Reason == keyfile.Missing || kf.Reason == keyfile.Exists):
+		return reason, exitUsage
+	case reason != "":
+		return reason, exitRefused
+	case errors.Is(err, fs.ErrPermission):
+		return "", exitRefused
+	}
+	return "", exitInternal
+}
+
+// reasonOf returns the token of whichever package refused; empty if none did.
+func reasonOf(err error) string {
+	var ld *skill.LoadError
+	var rd *skill.ReadError
+	var ft *skill.FormatError
+	var hm *home.Error
+	var kf *keyfile.Error
+	var md *skillmd.Error
+	switch {
+	case errors.As(err, &ld):
+		return string(ld.Reason)
+	case errors.As(err, &rd):
+		return string(rd.Reason)
+	case errors.As(err, &ft):
+		return string(ft.Reason)
+	case errors.As(err, &hm):
+		return string(hm.Reason)
+	case errors.As(err, &kf):
+		return string(kf.Reason)
+	case errors.As(err, &md):
+		return string(md.Reason)
+	}
+	return manifest.Token(err)
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/iff-run/iff/internal/home"
+	"github.com/iff-run/iff/internal/visible"
+	"github.com/iff-run/iff/skill"
+)
+
+type skillAdoptCmd struct {
+	dirs
+	Replace bool `help:"Drop a manifest that somebody else signed, or take a name that another directory has."`
+	Redraft bool `help:"Propose the grants anew instead of keeping those of the last adoption."`
+	Edited  bool `help:"Adopt the manifest as it stands on disk, edited since the last adoption."`
+	InHome  bool `help:"Keep manifest and signature in the home, not beside the skill."`
+}
+
+type adoptedJSON struct {
+	Directory string        `json:"directory" doc:"where it is"`
+	Outcome   string        `json:"outcome" doc:"adopted, updated, unchanged, kept or refused"`
+	Skill     *skillJSON    `json:"skill" doc:"what it loads as; null if refused"`
+	Grants    []string      `json:"grants" doc:"what the manifest grants"`
+	Ungranted []string      `json:"ungranted" doc:"what the changed skill seems to need beyond that"`
+	Stored    string        `json:"stored" doc:"directory that holds manifest and signature"`
+	Findings  []findingJSON `json:"findings" doc:"what a person should see"`
+	Refused   *refusalJSON  `json:"refused" doc:"why; null unless refused"`
+}
+
+type adoptJSON struct {
+	Skills  []adoptedJSON `json:"skills" doc:"in the order given"`
+	Refused int           `json:"refused" doc:"how many of them"`
+}
+
+func (c skillAdoptCmd) Run(a *app) error {
+	found, err := c.find()
+	if err != nil {
+		return err
+	}
+	var out adoptJSON
+	err = a.withHome(home.Write, func(h *home.Home) error {
+		progress := a.progress("adopted", len(found))
+		for i, dir := range found {
+			row, err := c.adopt(a, h, dir)
+			if err != nil {
+				return err
+			}
+			if row.Refused != nil {
+				out.Refused++
+			}
+			out.Skills = append(out.Skills, row)
+			progress(i + 1)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.print(out, func() error { return a.printAdopted(out) }); err != nil {
+		return err
+	}
+	if out.Refused > 0 {
+		return &outcomeError{code: exitRefused}
+	}
+	return nil
+}
+
+func (c skillAdoptCmd) adopt(a *app, h *home.Home, dir string) (adoptedJSON, error) {
+	got, err := h.Adopt(a.ctx, dir, home.AdoptOptions{Replace: c.Replace, Redraft: c.Redraft, Edited: c.Edited, InHome: c.InHome})
+	if err != nil {
+		r := refusal(err)
+		if r == nil {
+			return adoptedJSON{}, fmt.Errorf("%s: %w", visible.Escape(dir), err)
+		}
+		return adoptedJSON{Directory: dir, Outcome: "refused", Refused: r}, nil
+	}
+	out := adoptedJSON{
+		Directory: dir, Outcome: string(got.Outcome), Skill: skillOf(got.Report), Ungranted: got.Ungranted,
+		Stored: got.Stored, Findings: findingsOf(got.Draft.Inspection), Grants: got.Grants,
+	}
+	return out, nil
+}
+
+func (a *app) printAdopted(out adoptJSON) error {
+	var rows [][]string
+	for _, s := range out.Skills {
+		rows = append(rows, adoptRow(a, s))
+	}
+	if err := a.table(rows); err != nil {
+		return err
+	}
+	for _, s := range out.Skills {
+		a.adoptNotes(s, len(out.Skills) == 1)
+	}
+	a.printf("%s: %d in, %d refused\n", plural(len(out.Skills), "skill"), len(out.Skills)-out.Refused, out.Refused)
+	return nil
+}
+
+func adoptRow(a *app, s adoptedJSON) []string {
+	if s.Refused != nil {
+		return []string{a.paint(red, "NO"), "refused", short(s.Directory), s.Refused.String()}
+	}
+	hazards := 0
+	for _, f := range s.Findings {
+		if f.Class == "hazard" {
+			hazards++
+		}
+	}
+	detail := fmt.Sprintf("%s version %d, %s, %s", s.Skill.Name, s.Skill.Version, s.Skill.Level, plural(len(s.Grants), "grant"))
+	if hazards > 0 {
+		detail += ", " + plural(hazards, "hazard") + ": iff skill inspect"
+	}
+	return []string{a.paint(green, "ok"), s.Outcome, short(s.Directory), detail}
+}
+
+// adoptNotes prints what one skill needs a person to read.
+func (a *app) adoptNotes(s adoptedJSON, alone bool) {
+	if s.Refused != nil {
+		if alone && s.Refused.Remedy != "" {
+			a.printf("  %s\n", s.Refused.Remedy)
+		}
+		return
+	}
+	if s.Stored != "" && s.Stored != s.Directory {
+		a.printf("  %s: manifest and signature are kept in %s\n", s.Skill.Name, short(s.Stored))
+	}
+	for _, g := range s.Ungranted {
+		a.printf("  %s: not granted before, not granted now: %s (grant it: --redraft)\n", s.Skill.Name, g)
+	}
+	if alone {
+		for _, g := range s.Grants {
+			a.printf("  may ask for  %s\n", g)
+		}
+	}
+}
+
+func asLoadError(err error) (*skill.LoadError, bool) {
+	var e *skill.LoadError
+	return e, errors.As(err, &e)
+}
+
+func asReadError(err error) (*skill.ReadError, bool) {
+	var e *skill.ReadError
+	return e, errors.As(err, &e)
+}
