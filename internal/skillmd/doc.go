@@ -47,7 +47,6 @@
 //	field-type                not text; its text is taken if it has one
 //	metadata-not-text         nested, or numbers; the leaves are taken
 //	allowed-tools-commas      entries between commas
-//	allowed-tools-list        a YAML list
 //	allowed-tools-unbalanced  a parenthesis without its partner
 //	allowed-tools-too-many    more than 256 entries; the others are left out
 //	merge-key                 not followed
@@ -60,6 +59,7 @@
 //
 //	name-not-ascii            small letters, but of another alphabet
 //	unknown-field             not in the specification
+//	allowed-tools-list        a YAML list, which some clients do not read
 //	line-endings              carriage returns
 //	body-long                 500 lines or about 5,000 tokens, or more
 //	body-empty                no instructions
@@ -79,11 +79,12 @@
 //	mixed-script        a word of Latin letters and look-alikes of another alphabet
 //	look-alike          a word of look-alikes alone in Latin text
 //	off-screen          text behind 120 blank columns or 40 blank lines
-//	html-comment        <!-- -->
-//	hidden-html         an element with the attribute hidden, or a style of display:none,
-//	                    visibility:hidden, opacity:0 or font-size:0
-//	hidden-markdown     link definitions with a title, long link titles, long words
-//	                    behind a code fence
+//	html-comment        <!-- -->, <? ?>, <! >
+//	hidden-html         an element with the attribute hidden or a style of display:none,
+//	                    visibility:hidden, opacity:0 or font-size:0, or with sentences in
+//	                    an attribute; the end of an element like script or template
+//	hidden-markdown     a link definition that can be a comment, a long link title, long
+//	                    words behind a code fence
 //	long-line           more than 2,000 characters (a note)
 //	blob                more than 200 characters of base64 (a note)
 //
@@ -93,9 +94,9 @@
 // of Latin: a word is one only if every letter of it is, and the line and the
 // text around it are Latin.
 //
-// HTML comments and elements in code, which a page shows, are notes. So is text
-// behind a gap in a table row, and a short link title. Where renderers could
-// disagree on what is code, it counts as not.
+// HTML comments and elements in code, which a page shows, are notes. So are text
+// behind a gap in a table row, a short link title, and a long text for an image.
+// Where renderers could disagree on what is code, it counts as not.
 //
 // A hazard is not an accusation, and its absence no proof: words that say one
 // thing to a person and another to a model are beyond this package.

@@ -78,8 +78,10 @@ func (s *sheet) findings(file string) []Finding {
 const shown = 80
 
 // quote shows the beginning of untrusted text in a detail.
-func quote(s string) string {
-	return `"` + visible.Truncate(visible.Escape(visible.Truncate(s, shown)), shown) + `"`
+func quote(s string) string { return `"` + escape(s) + `"` }
+
+func escape(s string) string {
+	return visible.Truncate(visible.Escape(visible.Truncate(s, shown)), shown)
 }
 
 // around shows text[from:to] with a little of its line on both sides.

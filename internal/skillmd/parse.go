@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/iff-run/iff/internal/visible"
 )
 
 // Limits on a SKILL.md. Real ones stay far below them.
@@ -219,9 +217,4 @@ func estimate(text string) int {
 	runes := utf8.RuneCountInString(text)
 	wide := (len(text) - runes) / 2 // most other characters take two or three bytes
 	return (runes-wide)/4 + wide
-}
-
-// escape shows untrusted text in a detail.
-func escape(s string) string {
-	return visible.Truncate(visible.Escape(visible.Truncate(s, shown)), shown)
 }

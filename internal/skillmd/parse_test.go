@@ -130,7 +130,7 @@ func TestParseFindings(t *testing.T) {
 		{"value begins with an at sign", "---\nname: s\ndescription: @me\n---\nx", []string{"deviation unquoted-value@3"}},
 		{"tabs", head + "metadata:\n\ta: b\n\tc: d\n---\nx", []string{"deviation tab-indent@5"}},
 		{"tools between commas", head + "allowed-tools: A, B\n---\nx", []string{"deviation allowed-tools-commas@4"}},
-		{"tools as a list", head + "allowed-tools:\n- A\n- B(c)\n---\nx", []string{"deviation allowed-tools-list@5"}},
+		{"tools as a list", head + "allowed-tools:\n- A\n- B(c)\n---\nx", []string{"note allowed-tools-list@5"}},
 		{"tools as a mapping", head + "allowed-tools: {A: b}\n---\nx", []string{"deviation field-type@4"}},
 		{"open parenthesis", head + "allowed-tools: A(b c\n---\nx", []string{"deviation allowed-tools-unbalanced@4"}},
 		{"too many tools", head + "allowed-tools: " + strings.Repeat("A ", 257) + "\n---\nx", []string{"deviation allowed-tools-too-many@4"}},

@@ -11,7 +11,7 @@ import (
 func (p *parser) tools(key, value *yaml.Node) {
 	switch {
 	case value.Kind == yaml.SequenceNode:
-		p.find(Deviation, ToolsList, value.Line, value.Column, "allowed-tools is a list, not text; each entry is taken")
+		p.find(Note, ToolsList, value.Line, value.Column, "allowed-tools is a list; some clients read only text")
 		for _, item := range value.Content {
 			p.entries(key, follow(item))
 		}
@@ -32,7 +32,7 @@ func (p *parser) entries(key, value *yaml.Node) {
 	if value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
 		return
 	}
-	tools, commas, balanced := SplitTools(value.Value)
+	tools, commas, balanced := splitTools(value.Value)
 	if commas {
 		p.find(Deviation, ToolsCommas, value.Line, value.Column, "commas separate the entries of allowed-tools, not blanks")
 	}
@@ -49,12 +49,12 @@ func (p *parser) entries(key, value *yaml.Node) {
 	}
 }
 
-// SplitTools splits the text of allowed-tools into its entries, the Line of each
+// splitTools splits the text of allowed-tools into its entries, the Line of each
 // counted from 0 within s. Blanks and commas separate entries, though not in
 // parentheses: "Bash(git add *), Read" has two. commas reports whether there was
 // a comma between entries, balanced whether the parentheses match; an open one
 // reaches to the end.
-func SplitTools(s string) (tools []Tool, commas, balanced bool) {
+func splitTools(s string) (tools []Tool, commas, balanced bool) {
 	depth, line, start, first := 0, 0, 0, 0
 	balanced = true
 	flush := func(end int) {
