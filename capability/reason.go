@@ -25,7 +25,6 @@ const (
 	TargetTooLong      Reason = "target-too-long"
 	TargetNotCanonical Reason = "target-not-canonical"
 	CallInvalid        Reason = "call-invalid"
-	CallTooLarge       Reason = "call-too-large"
 	CallNotCanonical   Reason = "call-not-canonical"
 	ReasoningTooLong   Reason = "reasoning-too-long"
 )

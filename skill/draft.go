@@ -67,9 +67,9 @@ func collect(proposals []Proposal) (capability.Grants, int, error) {
 	return capability.NewGrants(slices.Collect(maps.Values(grants))...), left, nil
 }
 
-// NextVersion gives the fields the version they should be signed as: the one
-// that was seen if nothing differs, one more than that if something does, and
-// what they say if the identity is new.
+// NextVersion freezes the fields under the version they should be signed as: the
+// one that was seen if nothing differs, one more than that if something does,
+// and what they say if the identity is new.
 func NextVersion(f manifest.Fields, c *Content, scheme *label.Scheme, state *record.State) (manifest.Manifest, error) {
 	seen, ok := state.Observed(record.Identity{Name: f.Name, Signer: f.Signer})
 	if !ok {

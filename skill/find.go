@@ -1,12 +1,15 @@
 package skill
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/iff-run/iff/internal/beneath"
 )
 
 const (
@@ -23,6 +26,9 @@ const (
 func Find(root string) ([]string, error) {
 	real, err := resolve(root)
 	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, &ReadError{Reason: Reason(beneath.NotFound), File: root, Detail: "there is no such directory", Err: err}
+		}
 		return nil, &ReadError{Reason: Unreadable, File: root, Detail: err.Error(), Err: err}
 	}
 	f := &finder{seen: make(map[string]bool)}

@@ -79,22 +79,22 @@ func identity(name string) (string, error) {
 
 func (in *Inspection) findings(c *Content, file string) {
 	if file != "SKILL.md" {
-		in.note(FindingFileName, file, "the specification says SKILL.md, in capitals")
+		in.note(skillmd.Deviation, FindingFileName, file, "the specification says SKILL.md, in capitals")
 	}
 	if in.Name != in.Doc.Name {
-		in.note(FindingNameSlug, file, "a manifest would call it "+in.Name)
+		in.note(skillmd.Note, FindingNameSlug, file, "a manifest would call it "+in.Name)
 	}
 	git := false
 	for _, f := range c.files {
-		if strings.HasSuffix(f.Path, ".md") {
+		if strings.HasSuffix(f.Path, ".md") && f.Path != file { // Parse looked at that one
 			in.Findings = append(in.Findings, skillmd.Hazards(f.Path, string(c.data[f.Path]))...)
 		}
 		if strings.HasPrefix(f.Path, ".git/") && !git {
 			git = true
-			in.note(FindingGit, ".git", "part of the content: every commit changes what was signed; export the skill without it")
+			in.note(skillmd.Note, FindingGit, ".git", "part of the content: every commit changes what was signed; export the skill without it")
 		}
 		if isArchive(f.Path) {
-			in.note(FindingArchive, f.Path, "an archive: what is inside was not read")
+			in.note(skillmd.Note, FindingArchive, f.Path, "an archive: what is inside was not read")
 		}
 	}
 	slices.SortStableFunc(in.Findings, func(a, b Finding) int {
@@ -105,8 +105,8 @@ func (in *Inspection) findings(c *Content, file string) {
 	})
 }
 
-func (in *Inspection) note(kind skillmd.Kind, file, detail string) {
-	in.Findings = append(in.Findings, Finding{Class: skillmd.Deviation, Kind: kind, File: file, Detail: detail})
+func (in *Inspection) note(class skillmd.Class, kind skillmd.Kind, file, detail string) {
+	in.Findings = append(in.Findings, Finding{Class: class, Kind: kind, File: file, Detail: detail})
 }
 
 func isArchive(name string) bool {
@@ -126,7 +126,7 @@ func (in *Inspection) proposals(c *Content, file string) {
 		case "":
 		case "shell":
 			if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
-				in.note(FindingUnreadable, f.Path, "a shell script that is not text")
+				in.note(skillmd.Hazard, FindingUnreadable, f.Path, "a shell script that is not text")
 				in.Proposals = append(in.Proposals, shellread.Opaque(f.Path, "binary"))
 				continue
 			}

@@ -232,7 +232,7 @@ func (v *verification) match(f signatureFile) *LoadError {
 }
 
 // checkSkillFile refuses what could never be served. The base manifest alone
-// has no content (DESIGN section 2).
+// has no content.
 func (v *verification) checkSkillFile() *LoadError {
 	if v.m.Name() == BaseName {
 		if len(v.content.files) > 0 {

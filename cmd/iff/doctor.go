@@ -84,7 +84,7 @@ func (d *doctor) home(h *home.Home) {
 	} else {
 		d.ok("home", visible.Escape(h.Dir())+", mode 0700, profile "+string(h.Config().Profile))
 	}
-	d.ok("trust", fmt.Sprintf("%s, every document signed by %s, nothing newer recorded", plural(int(h.Root().Version()), "document"), h.Root().Key().Fingerprint()))
+	d.ok("trust", fmt.Sprintf("%s signed by %s, nothing newer recorded", plural(int(h.Root().Version()), "document"), h.Root().Key().Fingerprint()))
 }
 
 func (d *doctor) keys(h *home.Home) {
@@ -126,11 +126,8 @@ func (d *doctor) base(h *home.Home) {
 }
 
 func (d *doctor) skills(h *home.Home) {
-	loads, base := 0, filepath.Join(h.Dir(), "base")
-	for _, dir := range h.State().Directories() {
-		if dir == base {
-			continue
-		}
+	loads := 0
+	for _, dir := range h.Skills() {
 		switch s := listOne(h, dir); s.Status {
 		case "loads":
 			loads++

@@ -95,7 +95,7 @@ func (keyListCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		var out keyListJSON
+		out := keyListJSON{Keys: []keyJSON{}}
 		rows := [][]string{{"NAME", "FINGERPRINT", "PASSPHRASE", "USE"}}
 		for _, k := range keys {
 			d := describeKey(h, k, a.now())

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -66,7 +67,7 @@ func main() {
 }
 
 // scrub removes inherited knobs that change how the runtime or its libraries
-// behave (DESIGN section 10).
+// behave: nothing an environment says weakens a check.
 func scrub() {
 	for _, name := range []string{
 		"GODEBUG", "MCPGODEBUG", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
@@ -90,7 +91,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return code
 	}
 	if err != nil {
-		return a.fail(&usageError{detail: err.Error(), remedy: usageRemedy(err)})
+		a.json = slices.Contains(args, "--json")
+		return a.fail(&usageError{reason: "usage", detail: err.Error(), remedy: usageRemedy(err)})
 	}
 	if a.dir, err = filepath.Abs(c.Home); err != nil {
 		return a.fail(err)

@@ -155,6 +155,14 @@ func reasonOf(err error) string {
 	return manifest.Token(err)
 }
 
+// list makes an empty list of no list: JSON readers see [] and never null.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
 func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

@@ -17,7 +17,7 @@ import (
 // passphrase: a file, a descriptor, or the terminal. Never an argument, never
 // the environment.
 type passphraseFlags struct {
-	PassphraseFile string `help:"Read the passphrase from the first line of FILE." placeholder:"FILE" xor:"passphrase"`
+	PassphraseFile string `help:"Read the passphrase from the first line of FILE." placeholder:"FILE" type:"path" xor:"passphrase"`
 	PassphraseFd   *int   `help:"Read the passphrase from the first line of descriptor N." placeholder:"N" xor:"passphrase"`
 }
 

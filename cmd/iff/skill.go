@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/iff-run/iff/internal/home"
+	"github.com/iff-run/iff/internal/skillmd"
 	"github.com/iff-run/iff/internal/visible"
 	"github.com/iff-run/iff/skill"
 )
@@ -24,23 +25,29 @@ type dirs struct {
 	Dirs []string `arg:"" name:"dir" help:"Skill directories, or folders that contain some." type:"path"`
 }
 
+// target is one skill directory, or an argument that leads to none.
+type target struct {
+	dir string
+	err error
+}
+
 // find expands folders into skill directories, in order, each once.
-func (d dirs) find() ([]string, error) {
-	var out []string
+func (d dirs) find() []target {
+	var out []target
 	seen := make(map[string]bool)
 	for _, dir := range d.Dirs {
 		found, err := skill.Find(dir)
 		if err != nil {
-			return nil, err
+			out = append(out, target{dir, err})
 		}
 		for _, f := range found {
 			if !seen[f] {
 				seen[f] = true
-				out = append(out, f)
+				out = append(out, target{f, nil})
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // one resolves the argument of a verb that takes one skill.
@@ -154,6 +161,8 @@ func refusal(err error) *refusalJSON {
 		out.Step, out.Where, out.Detail = ld.Step, visible.Escape(ld.Where), visible.Escape(ld.Detail)
 	} else if rd, ok := asReadError(err); ok {
 		out.Where, out.Detail = visible.Escape(rd.File), visible.Escape(rd.Detail)
+	} else if md, ok := asMarkdownError(err); ok {
+		out.Where, out.Detail = place(skillmd.FileName, md.Line, 0), visible.Escape(md.Detail)
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/iff-run/iff/internal/home"
+	"github.com/iff-run/iff/internal/skillmd"
 	"github.com/iff-run/iff/internal/visible"
 	"github.com/iff-run/iff/skill"
 )
@@ -34,15 +35,12 @@ type adoptJSON struct {
 }
 
 func (c skillAdoptCmd) Run(a *app) error {
-	found, err := c.find()
-	if err != nil {
-		return err
-	}
-	var out adoptJSON
-	err = a.withHome(home.Write, func(h *home.Home) error {
+	found := c.find()
+	out := adoptJSON{Skills: []adoptedJSON{}}
+	err := a.withHome(home.Write, func(h *home.Home) error {
 		progress := a.progress("adopted", len(found))
-		for i, dir := range found {
-			row, err := c.adopt(a, h, dir)
+		for i, t := range found {
+			row, err := c.adopt(a, h, t)
 			if err != nil {
 				return err
 			}
@@ -66,18 +64,22 @@ func (c skillAdoptCmd) Run(a *app) error {
 	return nil
 }
 
-func (c skillAdoptCmd) adopt(a *app, h *home.Home, dir string) (adoptedJSON, error) {
-	got, err := h.Adopt(a.ctx, dir, home.AdoptOptions{Replace: c.Replace, Redraft: c.Redraft, Edited: c.Edited, InHome: c.InHome})
+func (c skillAdoptCmd) adopt(a *app, h *home.Home, t target) (adoptedJSON, error) {
+	dir, err := t.dir, t.err
+	var got home.Adoption
+	if err == nil {
+		got, err = h.Adopt(a.ctx, dir, home.AdoptOptions{Replace: c.Replace, Redraft: c.Redraft, Edited: c.Edited, InHome: c.InHome})
+	}
 	if err != nil {
 		r := refusal(err)
 		if r == nil {
 			return adoptedJSON{}, fmt.Errorf("%s: %w", visible.Escape(dir), err)
 		}
-		return adoptedJSON{Directory: dir, Outcome: "refused", Refused: r}, nil
+		return adoptedJSON{Directory: dir, Outcome: "refused", Refused: r, Grants: []string{}, Ungranted: []string{}, Findings: []findingJSON{}}, nil
 	}
 	out := adoptedJSON{
-		Directory: dir, Outcome: string(got.Outcome), Skill: skillOf(got.Report), Ungranted: got.Ungranted,
-		Stored: got.Stored, Findings: findingsOf(got.Draft.Inspection), Grants: got.Grants,
+		Directory: dir, Outcome: string(got.Outcome), Skill: skillOf(got.Report), Ungranted: list(got.Ungranted),
+		Stored: got.Stored, Findings: findingsOf(got.Draft.Inspection), Grants: list(got.Grants),
 	}
 	return out, nil
 }
@@ -137,6 +139,11 @@ func (a *app) adoptNotes(s adoptedJSON, alone bool) {
 
 func asLoadError(err error) (*skill.LoadError, bool) {
 	var e *skill.LoadError
+	return e, errors.As(err, &e)
+}
+
+func asMarkdownError(err error) (*skillmd.Error, bool) {
+	var e *skillmd.Error
 	return e, errors.As(err, &e)
 }
 

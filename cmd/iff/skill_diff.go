@@ -7,13 +7,13 @@ import (
 )
 
 type skillDiffCmd struct {
-	Dir string `arg:"" help:"Skill directory."`
+	Dir string `arg:"" help:"Skill directory." type:"path"`
 }
 
 type diffJSON struct {
 	Directory string       `json:"directory" doc:"where it is"`
 	Same      bool         `json:"same" doc:"manifest and every file are as signed"`
-	Manifest  string       `json:"manifest" doc:"same, changed or unsigned"`
+	Manifest  string       `json:"manifest" doc:"same or changed"`
 	Changes   []changeJSON `json:"changes" doc:"file by file; empty if nothing differs"`
 }
 

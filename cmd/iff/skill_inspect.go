@@ -13,7 +13,7 @@ import (
 )
 
 type skillInspectCmd struct {
-	Dir string `arg:"" help:"Skill directory."`
+	Dir string `arg:"" help:"Skill directory." type:"path"`
 }
 
 type inspectJSON struct {
@@ -108,7 +108,9 @@ func (a *app) printInspection(out inspectJSON, in skill.Inspection) error {
 	if err := a.printProposals(out.Proposals); err != nil {
 		return err
 	}
-	a.printf("\nnext: iff skill adopt %s\n", short(out.Directory))
+	if out.Signed == nil {
+		a.printf("\nnext: iff skill adopt %s\n", short(out.Directory))
+	}
 	return nil
 }
 
@@ -124,7 +126,7 @@ func headline(n int, one, none string) string {
 }
 
 type skillDraftCmd struct {
-	Dir string `arg:"" help:"Skill directory."`
+	Dir string `arg:"" help:"Skill directory." type:"path"`
 }
 
 type draftJSON struct {
@@ -162,14 +164,14 @@ func (c skillDraftCmd) Run(a *app) error {
 	out := draftJSON{Manifest: m.Fields(), Proposals: proposalsOf(d.Inspection), LeftOut: d.LeftOut}
 	return a.print(out, func() error {
 		a.printf("%s\n", text)
-		a.printf("%s\n", headline(len(out.Proposals), "grant, from", "grants: none could be read from it, so every call would be denied"))
+		a.printf("%s\n", headline(len(out.Proposals), "grant and where it comes from", "grants: none could be read from it, so every call would be denied"))
 		if err := a.printProposals(out.Proposals); err != nil {
 			return err
 		}
 		if out.LeftOut > 0 {
 			a.printf("  %d more than a manifest holds are declared bare: such calls ask\n", out.LeftOut)
 		}
-		a.printf("? could not be read without running it\n")
+		a.printf("? marks what could not be read without running it\n")
 		return nil
 	})
 }

@@ -25,8 +25,8 @@ type listJSON struct {
 
 func (skillListCmd) Run(a *app) error {
 	return a.withHome(home.Read, func(h *home.Home) error {
-		var out listJSON
-		for _, dir := range h.State().Directories() {
+		out := listJSON{Skills: []listedJSON{}}
+		for _, dir := range h.Skills() {
 			out.Skills = append(out.Skills, listOne(h, dir))
 		}
 		return a.print(out, func() error {

@@ -6,8 +6,8 @@ import (
 )
 
 type skillSignCmd struct {
-	Dir     string `arg:"" help:"Skill directory."`
-	Level   string `help:"Level you attest." enum:"unverified,declared,tested,formal" default:"declared"`
+	Dir     string `arg:"" help:"Skill directory." type:"path"`
+	Level   string `help:"Level you attest." enum:"unverified,declared,tested,formal" default:"declared" placeholder:"LEVEL"`
 	Key     string `help:"A key of the home, or a private key file (OpenSSH Ed25519 too); by default the operator's." placeholder:"NAME|FILE"`
 	Version int64  `help:"Version to sign as; by default the next one." placeholder:"N"`
 	Label   string `help:"Label of the skill; by default the manifest's." placeholder:"LABEL"`
@@ -44,7 +44,7 @@ func (c skillSignCmd) Run(a *app) error {
 		}
 		out := signJSON{
 			Directory: path, Skill: skillOf(got.Report), Stored: got.Stored, Steps: stepsOf(got.Report),
-			Grants: got.Grants, Summary: got.Manifest.Summary(), Label: got.Manifest.Label().String(),
+			Grants: list(got.Grants), Summary: got.Manifest.Summary(), Label: got.Manifest.Label().String(),
 		}
 		return a.print(out, func() error {
 			a.printf("signed  %s version %d by %s as %s, label %s\n", out.Skill.Name, out.Skill.Version, out.Skill.Signer, out.Skill.Level, out.Label)

@@ -44,15 +44,12 @@ type verifyJSON struct {
 }
 
 func (c skillVerifyCmd) Run(a *app) error {
-	found, err := c.find()
-	if err != nil {
-		return err
-	}
-	var out verifyJSON
-	err = a.withHome(home.Read, func(h *home.Home) error {
+	found := c.find()
+	out := verifyJSON{Skills: []verifiedJSON{}}
+	err := a.withHome(home.Read, func(h *home.Home) error {
 		progress := a.progress("verified", len(found))
-		for i, dir := range found {
-			out.Skills = append(out.Skills, verifyOne(h, dir))
+		for i, t := range found {
+			out.Skills = append(out.Skills, verifyOne(h, t))
 			progress(i + 1)
 		}
 		return nil
@@ -76,11 +73,16 @@ func (c skillVerifyCmd) Run(a *app) error {
 	return nil
 }
 
-func verifyOne(h *home.Home, dir string) verifiedJSON {
-	out := verifiedJSON{Directory: dir}
-	p, err := h.Read(dir)
+func verifyOne(h *home.Home, t target) verifiedJSON {
+	out := verifiedJSON{Directory: t.dir, Steps: []stepsJSON{}, Changes: []changeJSON{}}
+	p, err := (*skill.Package)(nil), t.err
+	if err == nil {
+		p, err = h.Read(t.dir)
+	}
 	if err != nil {
-		out.Refused = &refusalJSON{Reason: reasonOf(err), Detail: visible.Escape(err.Error()), Remedy: remedyFor(reasonOf(err))}
+		if out.Refused = refusal(err); out.Refused == nil {
+			out.Refused = &refusalJSON{Detail: visible.Escape(err.Error())}
+		}
 		return out
 	}
 	r := skill.Verify(p, h.Terms())

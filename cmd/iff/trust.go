@@ -24,7 +24,7 @@ type trustShowCmd struct{}
 type trustAddCmd struct {
 	Key       string `arg:"" help:"A key of the home, an OpenSSH public key file, or the line itself."`
 	ID        string `help:"Signer id that manifests will name; by default the key's name." placeholder:"ID"`
-	Level     string `help:"Highest level it may attest." enum:"unverified,declared,tested,formal" default:"unverified"`
+	Level     string `help:"Highest level it may attest." enum:"unverified,declared,tested,formal" default:"unverified" placeholder:"LEVEL"`
 	Clearance string `help:"Highest label it may sign; by default the lowest of the scheme." placeholder:"LABEL"`
 	NotAfter  string `help:"Last day it is valid, such as 2027-01-31, or never." default:"never" placeholder:"DATE"`
 	Approver  bool   `help:"It may approve calls."`
@@ -75,8 +75,9 @@ func (a *app) showTrust(h *home.Home) error {
 	d := root.Scheme().Data()
 	out := trustJSON{
 		Version: root.Version(), Digest: root.Digest(), Root: root.Key().Fingerprint(), Clearance: h.Config().Operator.Clearance,
-		Scheme: schemeJSON{Name: d.Name, Ranks: d.Ranks, Compartments: d.Compartments, Releasable: d.Releasable},
+		Scheme: schemeJSON{Name: d.Name, Ranks: list(d.Ranks), Compartments: list(d.Compartments), Releasable: list(d.Releasable)},
 	}
+	out.Signers = []signerJSON{}
 	for _, e := range root.Entries() {
 		out.Signers = append(out.Signers, describeSigner(root, e, a.now()))
 	}

@@ -275,6 +275,10 @@ func TestErrorText(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}
+	_, err = mustOpen(t, opener(openRoot), dir).Dir("absent")
+	if want := dir + "/absent: not-found: no such file or directory; check the spelling"; err == nil || err.Error() != want {
+		t.Errorf("%v\nwant %s", err, want) // and not the name twice
+	}
 	_, err = d.ReadFile("a\x1b[31m\u202eb\xff/", 4)
 	if err == nil || !strings.Contains(err.Error(), `a\x1b[31m\u202eb\xff/"`) {
 		t.Errorf("not escaped: %v", err)

@@ -92,6 +92,22 @@ func TestMounts(t *testing.T) {
 		wantReason(t, name+": bind-mounted directory", bind, wantBind)
 		wantReason(t, name+": tmpfs", tmpfs, wantTmpfs)
 	}
+	before := descriptors(t)
+	for range 20 {
+		for _, way := range ways {
+			d, err := opener(way)(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sub, err := d.Dir("tmpfs"); err == nil {
+				sub.Close()
+			}
+			d.Close()
+		}
+	}
+	if after := descriptors(t); after > before+2 {
+		t.Errorf("refusals leave descriptors open: %d were, %d are", before, after)
+	}
 	// The root itself may be a mount.
 	write(t, in("tmpfs/f"), "x", 0o644)
 	if _, err := mustOpen(t, Open, in("tmpfs")).ReadFile("f", 1); err != nil {

@@ -3,6 +3,7 @@ package beneath
 import (
 	"errors"
 	"io"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -84,6 +85,64 @@ func TestReadUnchanged(t *testing.T) {
 		if !errors.Is(err, c.want) || (err == nil) != (string(data) == "data") {
 			t.Errorf("%s: %q, %v, want error %v", what, data, err, c.want)
 		}
+	}
+}
+
+// window is a directory whose only name is one thing when it is looked at and another when it is opened.
+type window struct {
+	handle
+	looks []info // in order; none left is not found
+	open  error
+}
+
+func (w *window) lstat(string) (info, error) {
+	if len(w.looks) == 0 {
+		return info{}, syscall.ENOENT
+	}
+	i := w.looks[0]
+	w.looks = w.looks[1:]
+	return i, nil
+}
+
+func (w *window) file(string) (object, error) { return nil, w.open }
+func (w *window) dir(string) (handle, error)  { return nil, w.open }
+
+func TestRefusedInTheWindow(t *testing.T) {
+	regular, link, dir, fifo := info{kind: Regular}, info{kind: Link}, info{kind: Directory}, info{kind: FIFO}
+	for what, c := range map[string]struct {
+		looks []info
+		open  error
+		want  Reason
+	}{
+		"taken away":               {[]info{regular}, syscall.ENOENT, FileChanging},
+		"a link now":               {[]info{regular, link}, syscall.ELOOP, FileLink},
+		"a link, said differently": {[]info{regular, link}, syscall.EMLINK, FileLink},
+		"a link for a moment":      {[]info{regular, regular}, syscall.ELOOP, FileChanging},
+		"a socket for a moment":    {[]info{regular, regular}, syscall.ENXIO, FileChanging},
+		"a FIFO now":               {[]info{regular, fifo}, syscall.ENXIO, FileSpecial},
+		"a directory now":          {[]info{regular, dir}, syscall.EISDIR, NotAFile},
+		"denied":                   {[]info{regular, regular}, syscall.EACCES, NoAccess},
+		"a mount":                  {[]info{regular, regular}, syscall.EXDEV, FileMount},
+		"a bad disk":               {[]info{regular, regular}, syscall.EIO, ReadFailed},
+	} {
+		d := &Dir{h: &window{looks: c.looks, open: c.open}, path: "d"}
+		_, err := d.ReadFile("f", 10)
+		wantReason(t, what, err, c.want)
+	}
+	for what, c := range map[string]struct {
+		looks []info
+		open  error
+		want  Reason
+	}{
+		"absent":              {nil, syscall.ENOENT, NotFound},
+		"a link":              {[]info{link}, syscall.ENOTDIR, FileLink},
+		"a file":              {[]info{regular}, syscall.ENOTDIR, NotADirectory},
+		"a file for a moment": {[]info{dir}, syscall.ENOTDIR, FileChanging},
+		"a link for a moment": {[]info{dir}, syscall.ELOOP, FileChanging},
+	} {
+		d := &Dir{h: &window{looks: c.looks, open: c.open}, path: "d"}
+		_, err := d.Dir("sub")
+		wantReason(t, what, err, c.want)
 	}
 }
 

@@ -3,6 +3,7 @@
 package durable_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -70,6 +71,10 @@ func TestLinksAndSpecialTargets(t *testing.T) {
 	}
 	if err := durable.Append(fsys, fifo, []byte("x"), 0o600); err == nil { // and it does not hang
 		t.Error("Append to a FIFO succeeds")
+	}
+	var late *durable.SyncError
+	if err := durable.Append(fsys, "/dev/null", []byte("x"), 0o600); err == nil || errors.As(err, &late) {
+		t.Errorf("Append to a device, which must be refused before it is written: %v", err)
 	}
 	hard := filepath.Join(dir, "hard")
 	if err := os.Link(victim, hard); err != nil {

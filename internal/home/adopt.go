@@ -102,12 +102,17 @@ func (h *Home) Adopt(ctx context.Context, dir string, opts AdoptOptions) (Adopti
 // if it does not, adopting needs to be told to replace it.
 func (h *Home) keep(p *skill.Package, before skill.Report, adopter trust.Entry) (manifest.Manifest, bool, error) {
 	m, err := manifest.Parse(p.Sidecar().Manifest, h.root.Scheme())
-	if err == nil && (m.Signer() == adopter.ID || before.Err == nil) {
-		return m, m.Signer() != adopter.ID, nil
+	switch {
+	case err != nil:
+		return m, false, &skill.LoadError{Step: 1, Reason: before.Err.Reason, Where: before.Err.Where, Detail: before.Err.Detail + "; mend it, or draft anew with --replace", Err: err}
+	case m.Signer() == adopter.ID:
+		return m, false, nil
+	case before.Err == nil:
+		return m, true, nil
 	}
 	return m, false, &skill.LoadError{
 		Step: before.Err.Step, Reason: skill.AlreadySigned, Where: manifest.FileName,
-		Detail: fmt.Sprintf("it comes with a manifest that does not load here (%s); trust its signer, or adopt with --replace", before.Err.Reason), Err: before.Err,
+		Detail: fmt.Sprintf("it comes with a manifest of %s that does not load here (%s); trust its signer, or adopt with --replace", m.Signer(), before.Err.Reason), Err: before.Err,
 	}
 }
 
@@ -118,13 +123,14 @@ func (h *Home) adoptedFields(p *skill.Package, before skill.Report, adopter trus
 	if err != nil || m.Signer() != adopter.ID || opts.Redraft {
 		return a.Draft.Fields, nil
 	}
-	genuine := before.Err == nil || before.Err.Reason == skill.ContentChanged ||
-		before.Err.Reason == skill.VersionReplayed || before.Err.Reason == skill.VersionEquivocal
-	if !genuine && !opts.Edited {
+	if !h.genuine(p, m, before) && !opts.Edited {
 		if opts.Replace {
 			return a.Draft.Fields, nil
 		}
-		return manifest.Fields{}, before.Err
+		return manifest.Fields{}, &skill.LoadError{
+			Step: 3, Reason: skill.ManifestChanged, Where: manifest.FileName, Err: before.Err,
+			Detail: "the manifest is not one that was adopted here; read it, then adopt with --edited to take it as it stands, or with --redraft",
+		}
 	}
 	fields := m.Fields()
 	fields.Name = a.Draft.Fields.Name
@@ -134,6 +140,22 @@ func (h *Home) adoptedFields(p *skill.Package, before skill.Report, adopter trus
 		}
 	}
 	return fields, nil
+}
+
+// genuine says whether the manifest is what was adopted, whatever became of the
+// content: its signature holds, or the records name it for this directory,
+// which is so if writing its signature was interrupted.
+func (h *Home) genuine(p *skill.Package, m manifest.Manifest, before skill.Report) bool {
+	if before.Err == nil {
+		return true
+	}
+	switch before.Err.Reason {
+	case skill.ContentChanged, skill.VersionReplayed, skill.VersionEquivocal:
+		return true
+	}
+	c, err := p.Content()
+	placed, ok := h.State().Placed(p.Directory())
+	return err == nil && ok && skill.Subject(c, m).String() == placed.Skill.Subject
 }
 
 func granted(have capability.Grants, want string) bool {
@@ -147,7 +169,7 @@ func (h *Home) nameFree(p *skill.Package, name, signer string, opts AdoptOptions
 	if err != nil || opts.Replace {
 		return err
 	}
-	for _, dir := range h.State().Directories() {
+	for _, dir := range h.Skills() {
 		placed, _ := h.State().Placed(dir)
 		k := placed.Skill
 		if dir != p.Directory() && k.Name == name && k.Signer == signer && k.Content != c.Root().String() && exists(dir) {
@@ -158,7 +180,11 @@ func (h *Home) nameFree(p *skill.Package, name, signer string, opts AdoptOptions
 }
 
 func (h *Home) adopt(ctx context.Context, p *skill.Package, before skill.Report, fields manifest.Fields, key trust.Signer, a *Adoption, opts AdoptOptions) error {
-	signed, m, s, err := h.seal(p, fields, key)
+	m, err := h.next(p, fields)
+	if err != nil {
+		return err
+	}
+	signed, s, err := h.seal(p, m, key)
 	if err != nil {
 		return err
 	}
@@ -180,27 +206,31 @@ func (h *Home) adopt(ctx context.Context, p *skill.Package, before skill.Report,
 	return err
 }
 
-// seal signs fields over a package's content and takes the result through the
-// seven steps, in memory: what would not load is not written.
-func (h *Home) seal(p *skill.Package, fields manifest.Fields, key trust.Signer) (skill.Report, manifest.Manifest, skill.Sidecar, error) {
-	var none skill.Sidecar
+// seal signs a manifest over a package's content and takes the result through
+// the seven steps, in memory: what would not load is not written.
+func (h *Home) seal(p *skill.Package, m manifest.Manifest, key trust.Signer) (skill.Report, skill.Sidecar, error) {
 	c, err := p.Content()
 	if err != nil {
-		return skill.Report{}, manifest.Manifest{}, none, err
-	}
-	m, err := skill.NextVersion(fields, c, h.root.Scheme(), h.State())
-	if err != nil {
-		return skill.Report{}, m, none, err
+		return skill.Report{}, skill.Sidecar{}, err
 	}
 	s, err := skill.Sign(c, m, key)
 	if err != nil {
-		return skill.Report{}, m, none, err
+		return skill.Report{}, skill.Sidecar{}, err
 	}
 	report := skill.Verify(p.WithSidecar(s), h.Terms())
 	if report.Err != nil {
-		return report, m, none, report.Err
+		return report, skill.Sidecar{}, report.Err
 	}
-	return report, m, s, nil
+	return report, s, nil
+}
+
+// next freezes fields under the version that comes next for what p holds.
+func (h *Home) next(p *skill.Package, f manifest.Fields) (manifest.Manifest, error) {
+	c, err := p.Content()
+	if err != nil {
+		return manifest.Manifest{}, err
+	}
+	return skill.NextVersion(f, c, h.root.Scheme(), h.State())
 }
 
 // signerKey opens a key and finds its signer in the trust root.
@@ -255,20 +285,35 @@ func (h *Home) Sign(ctx context.Context, dir string, opts SignOptions) (Adoption
 	if err := opts.apply(h, &fields); err != nil {
 		return Adoption{}, err
 	}
-	report, m, s, err := h.seal(p, fields, key)
+	var m manifest.Manifest
+	if opts.Version != 0 {
+		m, err = fields.Freeze(h.root.Scheme())
+	} else {
+		m, err = h.next(p, fields)
+	}
+	if err != nil {
+		return Adoption{}, err
+	}
+	report, s, err := h.seal(p, m, key)
 	if err != nil {
 		return Adoption{Report: report}, err
 	}
-	if opts.Version != 0 && report.Skill.Version != opts.Version {
-		return Adoption{Report: report}, &skill.LoadError{Step: 3, Reason: skill.VersionReplayed, Where: "/version", Detail: fmt.Sprintf("version %d was seen already; the next is %d", opts.Version, report.Skill.Version)}
-	}
 	a := Adoption{Outcome: Updated, Report: report, Draft: draft}
 	a.signedAs(m)
-	if err := h.append(ctx, record.SkillSigned{Directory: p.Directory(), Skill: report.Skill}); err != nil {
+	if err := h.append(ctx, record.SkillSigned{Directory: h.placeOf(p), Skill: report.Skill}); err != nil {
 		return Adoption{}, err
 	}
 	a.Stored, err = h.store(p, s, opts.InHome)
 	return a, err
+}
+
+// placeOf is the directory that a record names: the base manifest's is relative,
+// so that a home can be moved.
+func (h *Home) placeOf(p *skill.Package) string {
+	if p.Directory() == filepath.Join(h.dir, baseDir) {
+		return baseDir
+	}
+	return p.Directory()
 }
 
 func (o SignOptions) apply(h *Home, fields *manifest.Fields) error {
@@ -293,7 +338,7 @@ func (o SignOptions) apply(h *Home, fields *manifest.Fields) error {
 // none. A manifest that does not parse is the author's to mend, not ours to
 // replace.
 func (h *Home) fieldsToSign(p *skill.Package) (manifest.Fields, skill.Draft, error) {
-	base := p.Directory() == filepath.Join(h.dir, baseDir)
+	base := h.placeOf(p) == baseDir
 	var draft skill.Draft
 	if !base {
 		var err error

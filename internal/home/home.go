@@ -74,14 +74,19 @@ func Open(ctx context.Context, dir string, mode Mode, opts Options) (*Home, erro
 	if err := h.checkDirectory(); err != nil {
 		return nil, err
 	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, &Error{Reason: Unreadable, Path: dir, Detail: err.Error(), Err: err}
+	}
+	h.dir = real
 	if mode == Write {
-		l, err := takeLock(ctx, filepath.Join(dir, lockFile))
+		l, err := takeLock(ctx, filepath.Join(h.dir, lockFile))
 		if err != nil {
 			return nil, err
 		}
 		h.lock = l
 	}
-	err := h.load()
+	err = h.load()
 	if err == nil && mode == Write {
 		err = h.catchUp(ctx)
 	}
@@ -200,6 +205,18 @@ func (h *Home) State() *record.State { return h.records.state }
 // Terms are what skills are measured against here and now.
 func (h *Home) Terms() skill.Terms {
 	return skill.Terms{Root: h.root, Clearance: h.clearance, State: h.records.state, Now: h.now()}
+}
+
+// Skills lists the directories in which a skill was adopted or signed, in the
+// order of their first appearance, without the base manifest's.
+func (h *Home) Skills() []string {
+	var out []string
+	for _, dir := range h.State().Directories() {
+		if dir != baseDir {
+			out = append(out, dir)
+		}
+	}
+	return out
 }
 
 // append records what was done. It needs a home opened for writing.

@@ -60,7 +60,7 @@ func Init(ctx context.Context, dir string, plan Plan, opts Options) (*Home, erro
 	if err != nil {
 		return nil, &Error{Reason: Unreadable, Path: parent, Detail: err.Error(), Err: err}
 	}
-	b := &builder{dir: tmp, final: dir, plan: plan, opts: opts}
+	b := &builder{dir: tmp, plan: plan, opts: opts}
 	if err := b.build(ctx); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(tmp))
 	}
@@ -98,10 +98,10 @@ func checkFree(dir string) error {
 
 // builder makes a home in a directory that nobody uses yet.
 type builder struct {
-	dir, final string
-	plan       Plan
-	opts       Options
-	keys       map[string]*keyfile.Key
+	dir  string
+	plan Plan
+	opts Options
+	keys map[string]*keyfile.Key
 }
 
 func (b *builder) build(ctx context.Context) error {

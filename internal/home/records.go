@@ -26,6 +26,8 @@ type recordFile struct {
 	now   func() time.Time
 	state *record.State
 	torn  int64 // size to cut the file back to before appending, -1 if whole
+	// poisoned is the sync failure after which nothing is written any more.
+	poisoned error
 }
 
 const recordsFile = "records.jsonl"
@@ -46,19 +48,56 @@ func (f *recordFile) Append(ctx context.Context, bodies ...record.Body) error {
 		out.Write(line)
 		out.WriteByte('\n')
 	}
-	if f.torn >= 0 {
-		if err := os.Truncate(f.path, f.torn); err != nil {
-			return fmt.Errorf("%s: cut the torn last line: %w", f.path, err)
-		}
-		f.torn = -1
-	}
-	if err := durable.Append(f.fsys, f.path, out.Bytes(), 0o600); err != nil {
+	if err := f.write(out.Bytes()); err != nil {
 		return err
 	}
 	for _, r := range records {
 		f.state.Apply(r)
 	}
 	return nil
+}
+
+// write appends and syncs. Where a failed append left a torn line behind, the
+// next one cuts it first; where a sync failed, what the disk holds is unknown
+// and nothing more is written until the next start.
+func (f *recordFile) write(data []byte) error {
+	if f.poisoned != nil {
+		return fmt.Errorf("an earlier record could not be made durable: %w", f.poisoned)
+	}
+	err := f.cut()
+	if err == nil {
+		err = durable.Append(f.fsys, f.path, data, 0o600)
+	}
+	var tail *durable.TailError
+	var sync *durable.SyncError
+	switch {
+	case errors.As(err, &tail):
+		f.torn = tail.Good
+	case errors.As(err, &sync):
+		f.poisoned = err
+	}
+	return err
+}
+
+// cut removes a torn last line.
+func (f *recordFile) cut() error {
+	if f.torn < 0 {
+		return nil
+	}
+	file, err := f.fsys.OpenAppend(f.path)
+	if err != nil {
+		return err
+	}
+	err = file.Truncate(f.torn)
+	if err == nil {
+		if syncErr := file.Sync(); syncErr != nil {
+			err = &durable.SyncError{Path: f.path, Err: syncErr}
+		}
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		f.torn = -1
+	}
+	return err
 }
 
 // readRecords folds the file. A last line without a newline was never

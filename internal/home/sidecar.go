@@ -3,7 +3,6 @@ package home
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"syscall"
 
@@ -74,7 +73,7 @@ func (h *Home) store(p *skill.Package, s skill.Sidecar, inHome bool) (string, er
 		return "", err
 	}
 	dir := filepath.Join(h.dir, skillsDir, c.Root().String())
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := durable.Mkdir(h.fsys, dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", &Error{Reason: Unreadable, Path: dir, Detail: err.Error(), Err: err}
 	}
 	return dir, writeSidecar(h.fsys, dir, s)

@@ -14,7 +14,7 @@ import (
 func (r *reading) builtin(name string, in invocation) bool {
 	args := in.args[1:]
 	switch {
-	case !has(builtins, name) && !(r.noSplit && has(zshBuiltins, name)):
+	case !builtins[name] && !(r.noSplit && zshBuiltins[name]):
 		return false
 	case changesDirectory(name):
 		r.changeDirectory(name, args)
@@ -76,7 +76,7 @@ func (r *reading) changeDirectory(name string, args []field) {
 		return
 	}
 	at, problem := r.resolve(*to)
-	if problem != "" || strings.ContainsAny(at, `*:\`) {
+	if problem != "" || len(at) > capability.MaxGrant || strings.ContainsAny(at, `*:\`) {
 		r.lose("after " + name + " " + to.String() + " the working directory is not known")
 		return
 	}

@@ -10,6 +10,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// maxWrappers bounds sudo env nice ... in front of a command.
+const maxWrappers = 8
+
 // invocation is one command with its arguments.
 type invocation struct {
 	args   []field
@@ -18,6 +21,7 @@ type invocation struct {
 	input  *field  // what stands in the text as its standard input
 	prefix []field // the words that run it as somebody else: sudo -u x
 	feeds  string  // where further arguments come from
+	inside int     // so many wrappers
 
 	noFunction, noBuiltin bool // what its name is not looked up as
 }
@@ -101,6 +105,8 @@ func (r *reading) run(in invocation) {
 		if r.facts.cdWithin {
 			r.lose("a function changes the working directory")
 		}
+	case in.inside > maxWrappers:
+		r.sheet.bare(in.line, capability.SpawnProc, commandLine(in), "it is wrapped further in than is read")
 	case r.wrapper(path.Base(name), in):
 	case !in.noBuiltin && r.builtin(name, in):
 	default:
@@ -270,14 +276,14 @@ const maxGuess = 2
 // plainWord reports whether an argument looks like a sub-command.
 func plainWord(f field) bool {
 	text, ok := f.literal()
-	return ok && len(text) > 1 && text[0] >= 'a' && text[0] <= 'z' && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+	return ok && f.word && len(text) > 1 && text[0] >= 'a' && text[0] <= 'z' && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
 // utility reports whether a program is known to have no sub-commands.
 func utility(base string) bool {
 	_, files := fileTools[base]
 	_, net := netTools[base]
-	return files || net || base == "" || has(utilities, base)
+	return files || net || base == "" || utilities[base]
 }
 
 // has looks a word up in a list of words between spaces.

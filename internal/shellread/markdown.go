@@ -160,7 +160,7 @@ func prefix(text string, lang syntax.LangVariant) (file *syntax.File, f *fault) 
 			file, f = &syntax.File{}, &fault{detail: "the parser gave up on it"}
 		}
 	}()
-	for s, err := range syntax.NewParser(syntax.Variant(lang)).StmtsSeq(&guarded{strings.NewReader(text)}) {
+	for s, err := range syntax.NewParser(syntax.Variant(lang)).StmtsSeq(&guarded{r: strings.NewReader(text)}) {
 		if err != nil {
 			return file, explain(err)
 		}

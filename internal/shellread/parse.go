@@ -93,19 +93,25 @@ func parseAs(src string, lang syntax.LangVariant) (file *syntax.File, err error)
 			file, err = nil, errors.New("the parser gave up on it")
 		}
 	}()
-	return syntax.NewParser(syntax.Variant(lang)).Parse(&guarded{strings.NewReader(src)}, "")
+	return syntax.NewParser(syntax.Variant(lang)).Parse(&guarded{r: strings.NewReader(src)}, "")
 }
 
 // guarded hands the parser its input, and looks at each read how deep in calls
 // the parser is. The parser reads at most a kilobyte at a time.
-type guarded struct{ r io.Reader }
+type guarded struct {
+	r    io.Reader
+	read int
+}
 
 func (g *guarded) Read(p []byte) (int, error) {
+	const harmless = 4 << 10 // so few bytes nest to no dangerous depth
 	var deep [1]uintptr
-	if runtime.Callers(maxFrames, deep[:]) > 0 {
+	if g.read > harmless && runtime.Callers(maxFrames, deep[:]) > 0 {
 		return 0, errNesting
 	}
-	return g.r.Read(p)
+	n, err := g.r.Read(p)
+	g.read += n
+	return n, err
 }
 
 // tooDeep reports whether a tree is deeper than maxDepth. It goes no deeper

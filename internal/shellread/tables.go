@@ -1,5 +1,7 @@
 package shellread
 
+import "strings"
+
 // tool is a program with sub-commands. The tables of this file are constants
 // in all but name.
 type tool struct {
@@ -165,7 +167,7 @@ var interpreters = map[string]program{
 }
 
 // utilities are common programs without sub-commands that no other table has.
-const utilities = `arch basename bc brotli bzip2 cal chattr cksum clear cmake cpio crontab csplit date dc dd df dig dirname
+var utilities = set(`arch basename bc brotli bzip2 cal chattr cksum clear cmake cpio crontab csplit date dc dd df dig dirname
  dmesg du echo ed env ex expr factor false fdfind fd file find free fuser fzf gcc clang cc g++ clang++ ld getconf getent
  gpg gpg2 groups gunzip gzip hexyl host hostname id iptables kill killall last ldd ls eza exa locale locate logger
  logname look lsattr lsblk lscpu lsof man mktemp mount nano nft nproc nslookup numfmt open osascript patch pathchk pbcopy
@@ -173,21 +175,30 @@ const utilities = `arch basename bc brotli bzip2 cal chattr cksum clear cmake cp
  sha384sum shuf shutdown sleep socat sponge ss stat stty su sum sync sysctl test tput tr tree true tsort tty umount uname
  unzip uptime vi vim view nvim emacs vmstat w watch whereis which who whoami whois xclip xdg-open xsel xz yes zip zstd
  7z tar diff3 sdiff ffprobe identify convert magick mogrify pdftotext pdftoppm qpdf sqlite3 psql mysql redis-cli mongosh
- parallel entr expand unexpand nmap mail sendmail rename ar nm objdump ranlib readelf strip lldb gdb`
+ parallel entr expand unexpand nmap mail sendmail rename ar nm objdump ranlib readelf strip lldb gdb`)
 
 // builtins are the commands that a shell runs itself. They touch nothing that
 // is not a redirect, except where this package reads them one by one.
-const builtins = `: [ [[ alias bg bind break caller cd chdir compgen complete compopt continue declare dirs disown echo
+var builtins = set(`: [ [[ alias bg bind break caller cd chdir compgen complete compopt continue declare dirs disown echo
  enable eval exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd
  pwd read readarray readonly return set shift shopt source . suspend test times trap true type typeset ulimit umask
- unalias unset wait`
+ unalias unset wait`)
 
 // zshBuiltins are those that other shells do not have.
-const zshBuiltins = `print whence where autoload zmodload setopt unsetopt emulate integer float vared zparseopts zstyle
- bindkey compdef zle sched rehash disable functions zformat getln limit unlimit ttyctl log`
+var zshBuiltins = set(`print whence where autoload zmodload setopt unsetopt emulate integer float vared zparseopts zstyle
+ bindkey compdef zle sched rehash disable functions zformat getln limit unlimit ttyctl log`)
 
 // tricks are the options with which a builtin runs code, or changes what a
 // name means.
 var tricks = map[string]string{
 	"hash": "p", "enable": "fn", "bind": "x", "complete": "CF", "compgen": "CF", "mapfile": "C", "readarray": "C", "jobs": "x",
+}
+
+// set makes a list of words quick to look up.
+func set(list string) map[string]bool {
+	words := map[string]bool{}
+	for word := range strings.FieldsSeq(list) {
+		words[word] = true
+	}
+	return words
 }

@@ -30,6 +30,7 @@ type field struct {
 	many     bool
 	line     int
 	verbatim bool // its lines are lines of the source
+	word     bool // one word without quotes or expansions
 }
 
 // literal returns the text of a field that is known exactly.

@@ -34,6 +34,9 @@ func (w *words) fields(word *syntax.Word) []field {
 			b.part(part, false)
 		}
 		b.end()
+		if _, plain := one.Parts[0].(*syntax.Lit); plain && len(one.Parts) == 1 && len(b.done) == 1 {
+			b.done[0].word = true
+		}
 		out = append(out, b.done...)
 	}
 	return out
@@ -100,22 +103,25 @@ func unfollowed(word *syntax.Word) *syntax.Word {
 func alternatives(word *syntax.Word) []*syntax.Word {
 	done := []*syntax.Word{{}}
 	for _, part := range word.Parts {
-		choice := []*syntax.Word{{Parts: []syntax.WordPart{part}}}
-		if brace, ok := part.(*syntax.BraceExp); ok && !brace.Sequence {
-			choice = nil
-			for _, elem := range brace.Elems {
-				choice = append(choice, alternatives(elem)...)
+		brace, ok := part.(*syntax.BraceExp)
+		if !ok || brace.Sequence {
+			for _, head := range done {
+				head.Parts = append(head.Parts, part)
 			}
+			continue
 		}
 		var next []*syntax.Word
-		for _, head := range done {
-			for _, tail := range choice {
-				next = append(next, &syntax.Word{Parts: slices.Concat(head.Parts, tail.Parts)})
+		for _, elem := range brace.Elems {
+			for _, tail := range alternatives(elem) {
+				for _, head := range done {
+					next = append(next, &syntax.Word{Parts: slices.Concat(head.Parts, tail.Parts)})
+				}
+			}
+			if len(next) > maxBraces {
+				return next
 			}
 		}
-		if done = next; len(done) > maxBraces {
-			break
-		}
+		done = next
 	}
 	return done
 }

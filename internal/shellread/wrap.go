@@ -109,6 +109,7 @@ func (r *reading) through(base string, w wrapper, own []field, in invocation) {
 			in.args = append(slices.Clone(in.args), field{many: true, pieces: []piece{{anything, "(the input of " + base + ")"}}})
 		}
 	}
+	in.inside++
 	in.noFunction = in.noFunction || !w.lookup
 	in.noBuiltin = in.noBuiltin || !w.silent
 	if base == "flock" && in.args[0].is("-c") && len(in.args) > 1 {
@@ -175,6 +176,7 @@ func (r *reading) executes(in invocation) {
 				end++
 			}
 			inner := in.with(substitute(args[i+1:end], "{}"))
+			inner.inside++
 			inner.feeds, inner.noFunction, inner.noBuiltin = "find puts file names into its arguments", true, true
 			r.run(inner)
 			i = end

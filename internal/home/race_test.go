@@ -1,0 +1,5 @@
+//go:build race
+
+package home_test
+
+const raceEnabled = true

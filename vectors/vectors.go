@@ -1,0 +1,20 @@
+// Package vectors holds the test vectors of the formats: canonical JSON,
+// labels, grants, manifests, content roots, signatures and trust chains. One
+// file is one input with what has to come of it, ok or a closed reason token.
+//
+// README.md specifies the files for implementers in any language. The
+// generator is in gen; vectors_test.go runs every file through this module and
+// check.mjs through an independent implementation.
+package vectors
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed canonical content grants labels manifests signatures trust
+var files embed.FS
+
+// Files returns the vectors, one directory for each family and in it one file,
+// NAME.txt, for each vector.
+func Files() fs.FS { return files }
