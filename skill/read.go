@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -61,6 +62,9 @@ type Package struct {
 // being hashed is remembered, so that it is refused at the step where content
 // matters, with the file named; [Package.Content] returns it.
 func Read(dir string, limits Limits) (*Package, error) {
+	if !utf8.ValidString(dir) {
+		return nil, &ReadError{Reason: Reason(beneath.FileName), File: filepath.Base(dir), Detail: "the path is not UTF-8, so no record could name it; rename it"}
+	}
 	root, err := beneath.Open(dir)
 	if err != nil {
 		return nil, fromBeneath(dir, err)

@@ -101,11 +101,13 @@ function parseSignatureFile(bytes) {
 }
 
 /** checkDirectory is a directory with what iff keeps beside it: the signature
- * covers the list in its file, the list is held against what is there. */
+ * covers the list in its file, the list is held against what is there. The
+ * root names one signer, ops. */
 export function checkDirectory({ files, manifest: manifestText, publicKey, signature }) {
   if (manifestText === undefined) throw new Refusal('manifest-missing')
   const m = parseManifest(Buffer.from(manifestText), scheme('default'))
   const key = readKey(publicKey)
+  if (m.get('signer') !== 'ops') throw new Refusal('signer-unknown')
   if (signature === undefined) throw new Refusal('signature-missing')
   const signed = parseSignatureFile(Buffer.from(signature))
   const list = contentList(files)

@@ -87,6 +87,9 @@ const runners = {
   },
 }
 
+/** The families in which a refusal by the JSON parser has its place. */
+const placed = ['canonical', 'manifests']
+
 const opened = ({ document, digest }) => ok({ version: String(document.get('version')), digest })
 
 function lines(payload) {
@@ -133,7 +136,7 @@ function run(family, { header, payload }) {
   } catch (err) {
     if (!(err instanceof Refusal)) throw err
     const derived = {}
-    if (err.offset !== undefined) derived.offset = String(err.offset)
+    if (err.offset !== undefined && placed.includes(family)) derived.offset = String(err.offset)
     if (err.canonical !== undefined) derived.canonical = err.canonical
     return { asked, token: err.token, derived }
   }

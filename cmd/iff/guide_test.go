@@ -16,7 +16,7 @@ import (
 )
 
 // guide is a document with console blocks: lines that begin with "$ " are
-// commands, lines right behind one that begin with "> " go on with it, and all
+// commands, lines right behind one that begin with ">" go on with it, and all
 // others up to the next command are what it prints. A command that does not
 // exit with 0 prints "exit N" last.
 type guide struct {
@@ -38,7 +38,7 @@ func parseGuide(doc string) (guide, error) {
 	for n, line := range strings.Split(strings.TrimSuffix(doc, "\n"), "\n") {
 		last := len(g.pieces) - 1
 		command, isCommand := strings.CutPrefix(line, "$ ")
-		more, isMore := strings.CutPrefix(line, "> ")
+		more, isMore := strings.CutPrefix(line, ">")
 		switch {
 		case inside && line == "```":
 			inside = false
@@ -49,7 +49,7 @@ func parseGuide(doc string) (guide, error) {
 			return guide{}, fmt.Errorf("line %d: a console block begins with a command", n+1)
 		case inside && isMore && len(g.pieces[last].output) == 0:
 			g.pieces[last].text = append(g.pieces[last].text, line)
-			g.pieces[last].command += "\n" + more
+			g.pieces[last].command += "\n" + strings.TrimPrefix(more, " ")
 		case inside:
 			g.pieces[last].output = append(g.pieces[last].output, line)
 		default:
@@ -268,7 +268,11 @@ func findTest(pkg, test, name, script string) error {
 		return err
 	}
 	name = strings.ReplaceAll(name, "_", " ")
-	for _, dir := range []string{pkg, "internal/" + pkg, "."} {
+	dirs := []string{pkg, "internal/" + pkg}
+	if pkg == "iff" {
+		dirs = []string{"."}
+	}
+	for _, dir := range dirs {
 		files, err := filepath.Glob(filepath.Join(moduleRoot, dir, "*_test.go"))
 		if err != nil {
 			return err

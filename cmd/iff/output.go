@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func (a *app) table(rows [][]string) error {
 const (
 	green = "32"
 	red   = "31"
-	faint = "2"
+	faint = "90"
 )
 
 func (a *app) paint(colour, s string) string {
@@ -86,6 +87,9 @@ func (a *app) fail(err error) int {
 	var done *outcomeError
 	if errors.As(err, &done) {
 		return done.code
+	}
+	if errors.Is(err, context.Canceled) {
+		err = &usageError{reason: "interrupted", detail: "interrupted; what was not printed as done was not done"}
 	}
 	reason, code := classify(err)
 	remedy := remedyFor(reason)

@@ -73,8 +73,11 @@ func fromTerminal(a *app, prompt string) ([]byte, error) {
 	if _, err := fmt.Fprintf(tty, "%s: ", prompt); err != nil {
 		return nil, err
 	}
-	secret, err := term.ReadPassword(int(tty.Fd()))
+	secret, err := a.readSecret(int(tty.Fd()))
 	fmt.Fprintln(tty)
+	if a.ctx.Err() != nil {
+		return nil, a.ctx.Err()
+	}
 	if err != nil {
 		return nil, &usageError{reason: "passphrase-needed", detail: "the passphrase cannot be read: " + err.Error()}
 	}
@@ -82,6 +85,30 @@ func fromTerminal(a *app, prompt string) ([]byte, error) {
 		return nil, &usageError{reason: "passphrase-empty", detail: "the passphrase is empty", remedy: "type one, then Enter"}
 	}
 	return secret, nil
+}
+
+// readSecret reads a line without echo. On an interrupt it gives the terminal
+// its echo back; the read it leaves behind ends with the process.
+func (a *app) readSecret(fd int) ([]byte, error) {
+	before, err := term.GetState(fd)
+	if err != nil {
+		return nil, err
+	}
+	type result struct {
+		secret []byte
+		err    error
+	}
+	read := make(chan result, 1)
+	go func() {
+		secret, err := term.ReadPassword(fd)
+		read <- result{secret, err}
+	}()
+	select {
+	case r := <-read:
+		return r.secret, r.err
+	case <-a.ctx.Done():
+		return nil, errors.Join(a.ctx.Err(), term.Restore(fd, before))
+	}
 }
 
 // choose asks for a new passphrase, twice on a terminal.

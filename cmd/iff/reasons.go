@@ -131,6 +131,7 @@ var reasons = []reasonGroup{
 		{"key-small-order", "Anyone can sign for this public key.", "do not use it; ask whoever sent it for a key that ssh-keygen made"},
 		{"key-mixed-order", "The public key has a part of small order, so others may verify its signatures differently.", "do not use it; ask whoever sent it for a key that ssh-keygen made"},
 		{"usage", "The command line is not understood.", "add --help to see what the verb takes"},
+		{"interrupted", "The program was told to stop.", "run it again: what is done stays done"},
 		{"passphrase-needed", "A key is protected, and the passphrase could not be read.", "give --passphrase-file FILE or --passphrase-fd N"},
 		{"passphrase-empty", "The passphrase is empty.", "give one, such as the first line of --passphrase-file FILE"},
 		{"passphrase-wrong", "The passphrase does not open the key.", "give the one that was chosen when the key was made"},

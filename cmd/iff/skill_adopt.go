@@ -40,6 +40,9 @@ func (c skillAdoptCmd) Run(a *app) error {
 	err := a.withHome(home.Write, func(h *home.Home) error {
 		progress := a.progress("adopted", len(found))
 		for i, t := range found {
+			if err := a.ctx.Err(); err != nil {
+				return err
+			}
 			row, err := c.adopt(a, h, t)
 			if err != nil {
 				return err

@@ -49,6 +49,9 @@ func (c skillVerifyCmd) Run(a *app) error {
 	err := a.withHome(home.Read, func(h *home.Home) error {
 		progress := a.progress("verified", len(found))
 		for i, t := range found {
+			if err := a.ctx.Err(); err != nil {
+				return err
+			}
 			out.Skills = append(out.Skills, verifyOne(h, t))
 			progress(i + 1)
 		}

@@ -125,7 +125,7 @@ func (r *reading) unnamed(in invocation) {
 		return
 	}
 	r.sheet.bare(in.line, capability.SpawnProc, "a command by a name that is not static", in.args[0].String())
-	if !in.noBuiltin {
+	if !in.noBuiltin && !in.args[0].isPath() {
 		r.lose(fmt.Sprintf("line %d runs a command by a name that is not static", in.line))
 	}
 }
@@ -242,7 +242,8 @@ func escaped(text string) string {
 // mail asks once too often, the other way round it sends.
 func subcommand(base string, args []field) (kept []field, rest bool, doubt string) {
 	t, known := tools[base]
-	if !known && !utility(base) {
+	name, _ := args[0].literal()
+	if !known && !utility(base) && !strings.Contains(name, "/") {
 		n := 1
 		for n < len(args) && n <= maxGuess && plainWord(args[n]) {
 			n++

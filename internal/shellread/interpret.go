@@ -48,18 +48,24 @@ func (r *reading) shell(base string, in invocation) {
 	case n > 1 && in.input == nil && has("--version --help", in.args[1].prefix()):
 		r.spawn(in, in.args[:n], false, "")
 	case in.input != nil:
+		r.asOther(in)
 		r.apart(func() { r.nested(*in.input, base, in, false) })
 	default:
 		r.sheet.bare(in.line, capability.SpawnProc, commandLine(in), base+" runs the commands that it reads from its standard input")
 	}
 }
 
-// codeArgument reads the string after -c. As somebody else it is not only what
-// the string holds that matters.
-func (r *reading) codeArgument(base string, code field, in invocation) {
+// asOther notes commands of which it cannot be said one by one that somebody
+// else runs them.
+func (r *reading) asOther(in invocation) {
 	if in.prefix != nil {
 		r.sheet.bare(in.line, capability.SpawnProc, commandLine(in), "a string of commands is run as somebody else")
 	}
+}
+
+// codeArgument reads the string after -c.
+func (r *reading) codeArgument(base string, code field, in invocation) {
+	r.asOther(in)
 	r.nested(code, base+" -c", in, false)
 }
 

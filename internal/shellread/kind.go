@@ -83,7 +83,7 @@ func extension(name string) string {
 		{"powershell", "ps1 psm1"}, {"batch", "bat cmd"}, {"applescript", "scpt applescript"},
 		{"fish", "fish"}, {"nushell", "nu"}, {"awk", "awk"}, {"tcl", "tcl exp"}, {"swift", "swift"}, {"groovy", "groovy"},
 		{"java", "class java"}, {"jar", "jar war ear"}, {"wasm", "wasm"},
-		{"binary", "exe dll so dylib bin appimage run out com msi deb rpm"},
+		{"binary", "exe dll so dylib msi appimage"},
 		{data, `md markdown txt rst json jsonl json5 yaml yml toml ini cfg conf csv tsv xml html htm css svg png jpg jpeg gif
  webp ico pdf ttf otf woff woff2 docx xlsx pptx zip gz tar tgz lock license template tmpl map po log wav mp3 mp4`},
 	} {

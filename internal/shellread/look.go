@@ -52,18 +52,6 @@ func (f *facts) node(n syntax.Node, at place) {
 		if n.Name != nil {
 			f.assigns[n.Name.Lit()]++
 		}
-	case *syntax.ParamExp:
-		if n.Param != nil && n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
-			f.assigns[n.Param.Value]++
-		}
-	case *syntax.BinaryArithm:
-		if strings.HasSuffix(n.Op.String(), "=") {
-			f.arithmetic(n.X)
-		}
-	case *syntax.UnaryArithm:
-		if n.Op == syntax.Inc || n.Op == syntax.Dec {
-			f.arithmetic(n.X)
-		}
 	case *syntax.Redirect:
 		if n.N != nil && strings.HasPrefix(n.N.Value, "{") {
 			f.assigns[strings.Trim(n.N.Value, "{}")]++
@@ -77,6 +65,26 @@ func (f *facts) node(n syntax.Node, at place) {
 	case *syntax.CallExpr:
 		if len(n.Args) > 0 {
 			f.call(n, at)
+		}
+	default:
+		f.expression(n)
+	}
+}
+
+// expression counts what ${a:=b}, a+=1 and a++ assign.
+func (f *facts) expression(n syntax.Node) {
+	switch n := n.(type) {
+	case *syntax.ParamExp:
+		if n.Param != nil && n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
+			f.assigns[n.Param.Value]++
+		}
+	case *syntax.BinaryArithm:
+		if strings.HasSuffix(n.Op.String(), "=") {
+			f.arithmetic(n.X)
+		}
+	case *syntax.UnaryArithm:
+		if n.Op == syntax.Inc || n.Op == syntax.Dec {
+			f.arithmetic(n.X)
 		}
 	}
 }
@@ -144,6 +152,7 @@ func (f *facts) call(c *syntax.CallExpr, at place) {
 		f.within[at.function] = append(f.within[at.function], name)
 	}
 	switch {
+	case !known && args[0].isPath():
 	case !known:
 		f.blind(offset)
 		f.move(offset, at)

@@ -24,13 +24,16 @@ var errNesting = errors.New("it is nested too deeply to be read")
 
 // fault says where and why a source does not parse.
 type fault struct {
-	line, column int // from 1; 0 unknown
+	line, column int // from 1; 0 is not known
 	detail       string
 }
 
 func (f *fault) String() string {
-	if f.line == 0 {
+	switch {
+	case f.line == 0:
 		return f.detail
+	case f.column == 0:
+		return fmt.Sprintf("line %d: %s", f.line, f.detail)
 	}
 	return fmt.Sprintf("line %d column %d: %s", f.line, f.column, f.detail)
 }

@@ -105,29 +105,10 @@ func (r *reading) socket(line int, f field) {
 
 // resolve returns the pattern of a path in corpus work, or why there is none.
 func (r *reading) resolve(f field) (pattern, problem string) {
-	pieces := f.pieces
-	if len(pieces) > 0 && pieces[0].kind == here && r.cwd.lost == "" {
-		pieces = append([]piece{{exact, "."}}, pieces[1:]...)
-	}
-	var b strings.Builder
-	wild := false
-	for _, p := range pieces {
-		switch p.kind {
-		case exact:
-			b.WriteString(strings.NewReplacer(`\`, `\\`, `*`, `\*`).Replace(p.text))
-		case within:
-			wild = true
-			b.WriteByte('*')
-		case home:
-			return "", "outside the working directory"
-		case inSkill:
-			return "", "in the skill's own directory"
-		default:
-			return "", "not static"
-		}
-	}
-	text := b.String()
+	text, problem := r.glob(f)
 	switch {
+	case problem != "":
+		return "", problem
 	case f.many:
 		return "", "any number of files"
 	case text == "":
@@ -136,7 +117,7 @@ func (r *reading) resolve(f field) (pattern, problem string) {
 		return "", "outside the working directory"
 	case r.cwd.lost != "":
 		return "", "relative, and " + r.cwd.lost
-	case wild && strings.Contains(text, ".."):
+	case strings.Contains(text, "*") && strings.Contains(text, ".."):
 		return "", "a glob with .. in it"
 	}
 	text = path.Join(r.cwd.path, text)
@@ -147,4 +128,30 @@ func (r *reading) resolve(f field) (pattern, problem string) {
 		text = capability.DefaultCorpus + ":" + text
 	}
 	return text, ""
+}
+
+// glob writes a field as the path of a grant. The globs of the shell all
+// become *, which matches no less.
+func (r *reading) glob(f field) (text, problem string) {
+	var b strings.Builder
+	for i, p := range f.pieces {
+		switch {
+		case p.kind == exact:
+			if i == 1 && f.pieces[0].kind == here && !strings.HasPrefix(p.text, "/") { // ${PWD}x
+				return "", "outside the working directory"
+			}
+			b.WriteString(strings.NewReplacer(`\`, `\\`, `*`, `\*`).Replace(p.text))
+		case p.kind == within:
+			b.WriteByte('*')
+		case p.kind == here && i == 0 && r.cwd.lost == "":
+			b.WriteByte('.')
+		case p.kind == home:
+			return "", "outside the working directory"
+		case p.kind == inSkill:
+			return "", "in the skill's own directory"
+		default:
+			return "", "not static"
+		}
+	}
+	return b.String(), ""
 }

@@ -2,6 +2,7 @@ package shellread
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -86,16 +87,22 @@ func (f field) inSkill() (string, bool) {
 
 // String shows f as it stands in the source, more or less.
 func (f field) String() string {
+	if at, ok := f.inSkill(); ok {
+		return show("<skill>/" + at)
+	}
 	var b strings.Builder
 	for _, p := range f.pieces {
-		switch p.kind {
-		case inSkill:
-			b.WriteString("<skill>/" + p.text)
-		default:
-			b.WriteString(p.text)
-		}
+		b.WriteString(p.text)
 	}
 	return show(b.String())
+}
+
+// isPath reports whether f, as the name of a command, is that of a program
+// file: with a slash in it nothing is a function or a builtin.
+func (f field) isPath() bool {
+	return !f.many && slices.ContainsFunc(f.pieces, func(p piece) bool {
+		return p.kind == exact && strings.Contains(p.text, "/") || p.kind == home
+	})
 }
 
 // unknown returns what in f is not static, for a Why.

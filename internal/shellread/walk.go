@@ -244,10 +244,15 @@ func (r *reading) steers(line int, name string, value field) {
 	case "EDITOR", "VISUAL", "PAGER", "BROWSER", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_EDITOR",
 		"PROMPT_COMMAND":
 		r.nested(value, name, invocation{line: line}, false)
-	case "BASH_ENV", "ENV", "PS4", "BASH_ALIASES", "BASH_CMDS",
+	case "BASH_ENV", "PS4", "BASH_ALIASES", "BASH_CMDS",
 		"LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH",
 		"NODE_OPTIONS", "PYTHONSTARTUP", "PERL5OPT", "RUBYOPT", "JAVA_TOOL_OPTIONS":
 		r.sheet.bare(line, capability.SpawnProc, name+" is set", "it decides what else runs")
+	default:
+		ofZsh := r.noSplit && has("path aliases galiases saliases functions commands", name)
+		if ofZsh || strings.HasPrefix(name, "BASH_FUNC_") {
+			r.sheet.bare(line, capability.SpawnProc, name+" is set", "it changes what names mean")
+		}
 	}
 }
 

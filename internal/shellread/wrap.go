@@ -16,7 +16,7 @@ func (r *reading) wrapper(base string, in invocation) bool {
 	}
 	args := in.args[1:]
 	n, query, unclear := w.own(args)
-	own, inner := args[:n], args[n:]
+	own, inner := in.args[:1+n], args[n:]
 	switch {
 	case unclear:
 		r.sheet.bare(in.line, capability.SpawnProc, "runs "+commandLine(in), base+" is given a command that is not static")
@@ -75,19 +75,20 @@ func (w wrapper) wantsValue(text string) bool {
 	return i >= 0 && i == len(text)-2
 }
 
-// assignment returns the name in NAME=value.
+// assignment returns the name in NAME=value. For env anything is a name.
 func assignment(text string) string {
 	name, _, found := strings.Cut(text, "=")
-	if !found || name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+	if !found {
 		return ""
 	}
 	return name
 }
 
-// through reads the command that a wrapper runs.
+// through reads the command that a wrapper runs. own are its name and its own
+// arguments.
 func (r *reading) through(base string, w wrapper, own []field, in invocation) {
 	before := r.cwd
-	for i, arg := range own {
+	for i, arg := range own[1:] {
 		text := arg.prefix()
 		switch {
 		case w.assigns && assignment(text) != "":
@@ -97,12 +98,12 @@ func (r *reading) through(base string, w wrapper, own []field, in invocation) {
 		case base == "env" && (strings.HasPrefix(text, "-C") || strings.HasPrefix(text, "--chdir")), base == "chroot":
 			r.lose(base + " changes the directory")
 		case base == "xargs" && strings.HasPrefix(text, "-I"):
-			in.args = substitute(in.args, value(own, i))
+			in.args = substitute(in.args, value(own, i+1))
 		}
 	}
 	switch {
 	case w.stays:
-		in.prefix = slices.Concat(in.prefix, literals(base), own)
+		in.prefix = slices.Concat(in.prefix, own)
 	case w.feeds != "":
 		in.feeds = w.feeds
 		if !slices.ContainsFunc(in.args, func(f field) bool { return f.unknown() == "{}" }) {
