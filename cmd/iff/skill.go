@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/skillmd"
@@ -165,6 +166,11 @@ func refusal(err error) *refusalJSON {
 		out.Where, out.Detail = place(skillmd.FileName, md.Line, 0), visible.Escape(md.Detail)
 	}
 	return out
+}
+
+// remedyOf is the remedy with the directory that it is about.
+func remedyOf(r *refusalJSON, dir string) string {
+	return strings.ReplaceAll(r.Remedy, "DIR", short(dir))
 }
 
 func (r refusalJSON) String() string {

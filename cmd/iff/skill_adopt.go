@@ -123,7 +123,7 @@ func adoptRow(a *app, s adoptedJSON) []string {
 func (a *app) adoptNotes(s adoptedJSON, alone bool) {
 	if s.Refused != nil {
 		if alone && s.Refused.Remedy != "" {
-			a.printf("  %s\n", s.Refused.Remedy)
+			a.printf("  %s\n", remedyOf(s.Refused, s.Directory))
 		}
 		return
 	}

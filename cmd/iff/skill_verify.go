@@ -149,8 +149,10 @@ func (a *app) printSteps(s verifiedJSON, title bool) error {
 		a.printf("loads as %s version %d, %s, signed by %s\n", s.Skill.Name, s.Skill.Version, s.Skill.Level, s.Skill.Signer)
 		return nil
 	}
-	for _, c := range s.Changes {
-		a.printf("  %s %s\n", visible.Escape(c.Path), c.Detail)
+	if len(s.Changes) > 1 { // one is in the step already
+		for _, c := range s.Changes {
+			a.printf("  %s %s\n", visible.Escape(c.Path), c.Detail)
+		}
 	}
 	where := "before step 1"
 	if s.Refused.Step > 0 {
@@ -161,7 +163,7 @@ func (a *app) printSteps(s verifiedJSON, title bool) error {
 		a.printf("  %s\n", s.Refused.Detail)
 	}
 	if s.Refused.Remedy != "" {
-		a.printf("  %s\n", s.Refused.Remedy)
+		a.printf("  %s\n", remedyOf(s.Refused, s.Directory))
 	}
 	return nil
 }
