@@ -58,7 +58,9 @@ func unescape(text, escapable string) (string, *fault) {
 			for i+1 < len(text) && text[i+1] == '*' {
 				i++
 			}
-			code.WriteString(anyRun)
+			if !strings.HasSuffix(code.String(), anyRun) { // \u{} may stand between two
+				code.WriteString(anyRun)
+			}
 		case text[i] != '\\':
 			code.WriteByte(text[i])
 		case i+1 == len(text) || strings.IndexByte(escapable, text[i+1]) < 0:

@@ -14,6 +14,7 @@ package record
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -190,6 +191,9 @@ func ParseLine(data []byte) (Record, error) {
 		return Record{}, fmt.Errorf("record: %w", err)
 	}
 	when, err := time.Parse(timeFormat, h.Time)
+	if err == nil && when.Format(timeFormat) != h.Time {
+		err = errors.New("another spelling of that instant")
+	}
 	if err != nil {
 		return Record{}, fmt.Errorf("record: time %q: %w", h.Time, err)
 	}

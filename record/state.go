@@ -9,7 +9,7 @@ type Observed struct {
 	Subject string // of that version
 }
 
-// Placed is what a directory was last adopted or signed as.
+// Placed is what a directory was last adopted, signed or loaded as.
 type Placed struct {
 	Skill Skill
 }
@@ -43,6 +43,7 @@ func (s *State) Apply(r Record) {
 		s.place(b.Directory, b.Skill)
 	case SkillLoaded:
 		s.observe(b.Skill)
+		s.place(b.Directory, b.Skill)
 	case KeyCreated, SkillRefused:
 		// Neither changes what bootstrap has to know.
 	}
@@ -74,13 +75,13 @@ func (s *State) Observed(id Identity) (Observed, bool) {
 	return o, ok
 }
 
-// Placed returns what a directory was last adopted or signed as.
+// Placed returns what a directory was last adopted, signed or loaded as.
 func (s *State) Placed(directory string) (Placed, bool) {
 	p, ok := s.placed[directory]
 	return p, ok
 }
 
-// Directories lists every directory in which a skill was adopted or signed,
+// Directories lists every directory whose skill was adopted, signed or loaded,
 // in the order of their first appearance.
 func (s *State) Directories() []string { return append([]string(nil), s.order...) }
 

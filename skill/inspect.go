@@ -86,8 +86,8 @@ func (in *Inspection) findings(c *Content, file string) {
 	}
 	git := false
 	for _, f := range c.files {
-		if strings.HasSuffix(f.Path, ".md") && f.Path != file { // Parse looked at that one
-			in.Findings = append(in.Findings, skillmd.Hazards(f.Path, string(c.data[f.Path]))...)
+		if f.Path != file { // Parse looked at that one
+			in.hazards(f.Path, c.data[f.Path])
 		}
 		if strings.HasPrefix(f.Path, ".git/") && !git {
 			git = true
@@ -104,6 +104,23 @@ func (in *Inspection) findings(c *Content, file string) {
 		return a.Line - b.Line
 	})
 }
+
+// hazards looks at every text: what a reviewer misreads in a script matters no
+// less than in prose. Outside Markdown, markup and long lines are no hazard.
+func (in *Inspection) hazards(file string, data []byte) {
+	if len(data) > skillmd.MaxBytes || !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+		return
+	}
+	markdown := strings.EqualFold(path.Ext(file), ".md")
+	for _, f := range skillmd.Hazards(file, string(data)) {
+		if markdown || f.Class == skillmd.Hazard && !markup[f.Kind] {
+			in.Findings = append(in.Findings, f)
+		}
+	}
+}
+
+// markup are the hazards that only a Markdown reader has.
+var markup = map[skillmd.Kind]bool{skillmd.HTMLComment: true, skillmd.HiddenHTML: true, skillmd.HiddenMarkdown: true}
 
 func (in *Inspection) note(class skillmd.Class, kind skillmd.Kind, file, detail string) {
 	in.Findings = append(in.Findings, Finding{Class: class, Kind: kind, File: file, Detail: detail})

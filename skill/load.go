@@ -187,7 +187,7 @@ func (v *verification) signature() (string, *LoadError) {
 	if err := v.checkVersion(); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d files, %d bytes, as signed", len(v.content.files), v.content.Bytes()), nil
+	return fmt.Sprintf("files %d, bytes %d, as signed", len(v.content.files), v.content.Bytes()), nil
 }
 
 func contentError(err error) *LoadError {

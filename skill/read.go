@@ -178,10 +178,12 @@ func (r *reader) twin(name string) error {
 	return nil
 }
 
+// fold lowers before it folds, because folding alone raises Cherokee letters
+// that have two cases.
 func fold(name string) string {
 	for i := 0; i < len(name); i++ {
 		if name[i] >= 0x80 {
-			return norm.NFC.String(cases.Fold().String(norm.NFKC.String(name)))
+			return norm.NFC.String(cases.Fold().String(strings.ToLower(norm.NFKC.String(name))))
 		}
 	}
 	return strings.ToLower(name)

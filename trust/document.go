@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -50,6 +51,14 @@ func parseSigned(data []byte) (Document, []byte, error) {
 	form, err := canonical.Marshal(s.Document)
 	if err != nil {
 		return Document{}, nil, malformed(err)
+	}
+	whole, err := canonical.Marshal(s)
+	if err != nil {
+		return Document{}, nil, malformed(err)
+	}
+	// What is signed is what the file says, not what reading it left over.
+	if said, err := canonical.Transform(data, canonical.Limits{Bytes: maxDocument}); err != nil || !bytes.Equal(said, whole) {
+		return Document{}, nil, &Error{Reason: Malformed, Field: "/document/previous", Detail: "an optional field is there but empty; leave it out"}
 	}
 	if !Verify(s.Document.Root, DomainTrust, form, s.Signature) {
 		return Document{}, nil, &Error{Reason: BadSignature, Detail: fmt.Sprintf("version %d is not signed by the root key it names; restore the file", s.Document.Version)}

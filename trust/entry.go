@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/iff-run/iff/internal/visible"
 	"github.com/iff-run/iff/label"
 	"github.com/iff-run/iff/level"
 )
@@ -109,16 +110,19 @@ func (r Revocation) check() error {
 	if len(r.Why) > maxWhy {
 		return &Error{Reason: WhyInvalid, Field: "why", Detail: fmt.Sprintf("revocation of %q: %d bytes, at most %d", r.ID, len(r.Why), maxWhy)}
 	}
-	for i, c := range r.Why {
-		if c < 0x20 || c == 0x7f || c == 0xfffd {
-			return &Error{Reason: WhyInvalid, Field: "why", Detail: fmt.Sprintf("revocation of %q: byte %d is not printable", r.ID, i)}
-		}
+	if visible.Escape(r.Why) != r.Why {
+		return &Error{Reason: WhyInvalid, Field: "why", Detail: fmt.Sprintf("revocation of %q: %s: only visible characters on one line", r.ID, visible.Escape(r.Why))}
 	}
 	return nil
 }
 
+// parseTime takes one spelling per instant.
 func parseTime(s string) (time.Time, error) {
-	return time.Parse("2006-01-02T15:04:05Z", s)
+	t, err := time.Parse("2006-01-02T15:04:05Z", s)
+	if err == nil && FormatTime(t) != s {
+		err = fmt.Errorf("%q is another spelling of %s", s, FormatTime(t))
+	}
+	return t, err
 }
 
 // FormatTime spells a time as the documents do: UTC, whole seconds.

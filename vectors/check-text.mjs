@@ -16,10 +16,9 @@ export function isFileName(name) {
 /** twin is equal for two paths that some file system takes for one. */
 export const twin = path => foldFully(path.normalize('NFKC')).normalize('NFC')
 
-// Upper case and then lower case is full case folding, but for the dotless i
-// (no folding without a Turkic language) and for letters whose upper case has
-// no way back.
-const foldFully = text => [...text].map(c => (c === 'ı' ? c : c.toUpperCase().toLowerCase())).join('')
+// Lower, upper and lower case again is full case folding, but for the dotless
+// i, which folds in Turkic languages alone.
+const foldFully = text => [...text].map(c => (c === 'ı' ? c : c.toLowerCase().toUpperCase().toLowerCase())).join('')
 
 /** isSkillName: 1 to 64 letters that have no upper case, digits and single
  * inner hyphens, with the marks on them, in the form NFKC. */

@@ -5,6 +5,7 @@ import { Refusal, array, boolean, canonical, integer, object, parse, string, tex
 import { readKey, readSignature, verifies } from './check-key.mjs'
 import { checkScheme, fromParts } from './check-label.mjs'
 import { isSignerID, levels, parts } from './check-skill.mjs'
+import { isVisible } from './check-text.mjs'
 
 const key = text(value => {
   readKey(value)
@@ -122,8 +123,7 @@ function checkDocument(document, scheme) {
   }
   const gone = new Set()
   for (const entry of revocations) {
-    // eslint-disable-next-line no-control-regex
-    const why = Buffer.byteLength(entry.get('why')) <= 200 && !/[\0-\x1f\x7f\ufffd]/.test(entry.get('why'))
+    const why = Buffer.byteLength(entry.get('why')) <= 200 && isVisible(entry.get('why'))
     if (!isTime(entry.get('at')) || !why) throw new Refusal('revocation-invalid')
     if (!ids.has(entry.get('id'))) throw new Refusal('signer-unknown')
     if (gone.has(entry.get('id'))) throw new Refusal('signer-revoked')

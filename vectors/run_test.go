@@ -2,7 +2,6 @@ package vectors_test
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -252,8 +251,6 @@ func runManifest(v vector, _ string) (result, error) {
 	}
 	return answer("ok", "canonical", string(m.Canonical()))
 }
-
-func base64Of(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
 
 func hexSum(b []byte) string {
 	sum := sha256.Sum256(b)

@@ -34,7 +34,7 @@ const (
 )
 
 type cli struct {
-	Home string `help:"Directory of the home." default:"~/.iff" type:"path" placeholder:"DIR"`
+	Home string `help:"Directory of the home; by default .iff in your home directory." placeholder:"DIR"`
 	JSON bool   `help:"Print one JSON value instead of text."`
 
 	Init    initCmd    `cmd:"" help:"Make a home: keys, trust root, base manifest, configuration."`
@@ -94,7 +94,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		a.json = slices.Contains(args, "--json")
 		return a.fail(&usageError{reason: "usage", detail: err.Error(), remedy: usageRemedy(err)})
 	}
-	if a.dir, err = filepath.Abs(c.Home); err != nil {
+	if a.dir, err = homeDirectory(c.Home); err != nil {
 		return a.fail(err)
 	}
 	if err := parsed.Run(a); err != nil {
@@ -126,6 +126,18 @@ func newParser(c *cli, stdout, stderr io.Writer, code *int) (*kong.Kong, error) 
 		kong.Exit(func(n int) { *code = n; panic(errHelp) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)
+}
+
+// homeDirectory is the home that was named, or the default one.
+func homeDirectory(named string) (string, error) {
+	if named != "" {
+		return filepath.Abs(named)
+	}
+	user, err := os.UserHomeDir()
+	if err != nil {
+		return "", &usageError{reason: "usage", detail: err.Error(), remedy: "name a home with --home DIR"}
+	}
+	return filepath.Join(user, ".iff"), nil
 }
 
 func usageRemedy(err error) string {

@@ -17,7 +17,7 @@ import (
 // passphrase: a file, a descriptor, or the terminal. Never an argument, never
 // the environment.
 type passphraseFlags struct {
-	PassphraseFile string `help:"Read the passphrase from the first line of FILE." placeholder:"FILE" type:"path" xor:"passphrase"`
+	PassphraseFile string `help:"Read the passphrase from the first line of FILE." placeholder:"FILE" xor:"passphrase"`
 	PassphraseFd   *int   `help:"Read the passphrase from the first line of descriptor N." placeholder:"N" xor:"passphrase"`
 }
 
@@ -53,11 +53,14 @@ func (f passphraseFlags) read(a *app, prompt string) ([]byte, error) {
 // firstLine reads and closes r.
 func firstLine(r *os.File) (out []byte, err error) {
 	defer func() { err = errors.Join(err, r.Close()) }()
-	line, err := bufio.NewReader(io.LimitReader(r, maxPassphrase)).ReadBytes('\n')
+	line, err := bufio.NewReader(io.LimitReader(r, maxPassphrase+2)).ReadBytes('\n')
 	if err != nil && err != io.EOF {
 		return nil, &usageError{reason: "passphrase-needed", detail: "the passphrase cannot be read: " + err.Error()}
 	}
 	line = bytes.TrimRight(line, "\r\n")
+	if len(line) > maxPassphrase {
+		return nil, &usageError{reason: "passphrase-needed", detail: fmt.Sprintf("%s: the first line has more than %d bytes", r.Name(), maxPassphrase), remedy: "write the passphrase on the first line"}
+	}
 	if len(line) == 0 {
 		return nil, &usageError{reason: "passphrase-empty", detail: r.Name() + ": the first line is empty", remedy: "write the passphrase on the first line"}
 	}

@@ -23,7 +23,7 @@ type skillCmd struct {
 
 // dirs is the argument of every verb that takes several skills.
 type dirs struct {
-	Dirs []string `arg:"" name:"dir" help:"Skill directories, or folders that contain some." type:"path"`
+	Dirs []string `arg:"" name:"dir" help:"Skill directories, or folders that contain some."`
 }
 
 // target is one skill directory, or an argument that leads to none.

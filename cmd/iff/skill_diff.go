@@ -7,7 +7,7 @@ import (
 )
 
 type skillDiffCmd struct {
-	Dir string `arg:"" help:"Skill directory." type:"path"`
+	Dir string `arg:"" help:"Skill directory."`
 }
 
 type diffJSON struct {

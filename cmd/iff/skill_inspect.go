@@ -13,7 +13,7 @@ import (
 )
 
 type skillInspectCmd struct {
-	Dir string `arg:"" help:"Skill directory." type:"path"`
+	Dir string `arg:"" help:"Skill directory."`
 }
 
 type inspectJSON struct {
@@ -126,7 +126,7 @@ func headline(n int, one, none string) string {
 }
 
 type skillDraftCmd struct {
-	Dir string `arg:"" help:"Skill directory." type:"path"`
+	Dir string `arg:"" help:"Skill directory."`
 }
 
 type draftJSON struct {

@@ -6,12 +6,14 @@ import (
 )
 
 type skillSignCmd struct {
-	Dir     string `arg:"" help:"Skill directory." type:"path"`
+	Dir     string `arg:"" help:"Skill directory."`
 	Level   string `help:"Level you attest." enum:"unverified,declared,tested,formal" default:"declared" placeholder:"LEVEL"`
 	Key     string `help:"A key of the home, or a private key file (OpenSSH Ed25519 too); by default the operator's." placeholder:"NAME|FILE"`
 	Version int64  `help:"Version to sign as; by default the next one." placeholder:"N"`
 	Label   string `help:"Label of the skill; by default the manifest's." placeholder:"LABEL"`
 	Summary string `help:"Your one line about it, shown in listings; by default the manifest's." placeholder:"TEXT"`
+	Edited  bool   `help:"Sign the manifest as it stands on disk, though nobody here has signed it."`
+	Redraft bool   `help:"Propose the grants anew instead of keeping the manifest's."`
 	InHome  bool   `help:"Keep manifest and signature in the home, not beside the skill."`
 	passphraseFlags
 }
@@ -37,7 +39,8 @@ func (c skillSignCmd) Run(a *app) error {
 			key = h.Config().Operator.Name
 		}
 		got, err := h.Sign(a.ctx, path, home.SignOptions{
-			Key: key, Passphrase: c.source(a), Level: c.Level, Version: c.Version, Label: c.Label, Summary: c.Summary, InHome: c.InHome,
+			Key: key, Passphrase: c.source(a), Level: c.Level, Version: c.Version, Label: c.Label, Summary: c.Summary,
+			Edited: c.Edited, Redraft: c.Redraft, InHome: c.InHome,
 		})
 		if err != nil {
 			return err

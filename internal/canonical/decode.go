@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -229,7 +230,8 @@ func (d *decoder) syntax(err error) error {
 		return e
 	}
 	e.Offset, e.Detail = at, fmt.Sprintf("%v; write JSON as in RFC 8259", cause.Err)
-	if len(rest) > 3 && rest[0] == '\\' && rest[1] == 'u' && rest[2]|0x20 == 'd' && rest[3] >= '8' {
+	inString := strings.Contains(cause.Err.Error(), "surrogate")
+	if inString && len(rest) > 3 && rest[0] == '\\' && rest[1] == 'u' && rest[2]|0x20 == 'd' && rest[3] >= '8' {
 		e.Reason, e.Detail = LoneSurrogate, "half of a surrogate pair is no character; write the character itself"
 	}
 	return e

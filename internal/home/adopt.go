@@ -2,9 +2,7 @@ package home
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/iff-run/iff/capability"
@@ -76,10 +74,11 @@ func (h *Home) Adopt(ctx context.Context, dir string, opts AdoptOptions) (Adopti
 	before := skill.Verify(p, h.Terms())
 	if p.Sidecar().Manifest != nil && !opts.Replace {
 		m, kept, err := h.keep(p, before, entry)
-		if kept || err != nil {
-			a := Adoption{Outcome: Kept, Report: before, Stored: p.Directory()}
-			a.signedAs(m)
-			return a, err
+		if err != nil {
+			return Adoption{}, err
+		}
+		if kept {
+			return h.keepAs(ctx, p, m)
 		}
 	}
 	draft, err := skill.NewDraft(p, h.root.Scheme(), entry.ID)
@@ -114,6 +113,20 @@ func (h *Home) keep(p *skill.Package, before skill.Report, adopter trust.Entry) 
 		Step: before.Err.Step, Reason: skill.AlreadySigned, Where: manifest.FileName,
 		Detail: fmt.Sprintf("it comes with a manifest of %s that does not load here (%s); trust its signer, or adopt with --replace", m.Signer(), before.Err.Reason), Err: before.Err,
 	}
+}
+
+// keepAs records that a skill of another signer was taken in as it is, so that
+// its version counts as seen.
+func (h *Home) keepAs(ctx context.Context, p *skill.Package, m manifest.Manifest) (Adoption, error) {
+	a := Adoption{Outcome: Kept, Stored: p.Directory()}
+	a.signedAs(m)
+	a.Report = skill.Verify(p, h.Terms())
+	if placed, ok := h.State().Placed(p.Directory()); ok && placed.Skill == a.Report.Skill {
+		return a, nil
+	}
+	var err error
+	a.Report, err = skill.NewLoader(h.Terms(), h.records).Load(ctx, p)
+	return a, err
 }
 
 // adoptedFields is the manifest to sign: the last adoption's grants where its
@@ -247,125 +260,4 @@ func (h *Home) signerKey(name string, pass keyfile.Passphrase) (trust.Signer, tr
 		return nil, trust.Entry{}, err
 	}
 	return key, entry, nil
-}
-
-// SignOptions say how to sign.
-type SignOptions struct {
-	Key        string             // name of a key in the home, or a path
-	Passphrase keyfile.Passphrase // asked for if the key is protected
-	Level      string             // unverified or declared
-	Version    int64              // 0: the next one
-	Label      string             // text form; empty: the manifest's, or the lowest
-	Summary    string             // empty: the manifest's
-	InHome     bool
-}
-
-// Sign signs the skill in dir as it stands: the manifest that is there with
-// the signer, level and version set, or a draft if there is none. Nothing is
-// written unless the result passes the seven steps.
-func (h *Home) Sign(ctx context.Context, dir string, opts SignOptions) (Adoption, error) {
-	p, err := h.Read(dir)
-	if err != nil {
-		return Adoption{}, err
-	}
-	fields, draft, err := h.fieldsToSign(p)
-	if err != nil {
-		return Adoption{}, err
-	}
-	if opts.Level != "unverified" {
-		if err := h.mustBeProtected(opts.Key); err != nil {
-			return Adoption{}, err
-		}
-	}
-	key, entry, err := h.signerKey(opts.Key, opts.Passphrase)
-	if err != nil {
-		return Adoption{}, err
-	}
-	fields.Signer, fields.Verification = entry.ID, opts.Level
-	if err := opts.apply(h, &fields); err != nil {
-		return Adoption{}, err
-	}
-	var m manifest.Manifest
-	if opts.Version != 0 {
-		m, err = fields.Freeze(h.root.Scheme())
-	} else {
-		m, err = h.next(p, fields)
-	}
-	if err != nil {
-		return Adoption{}, err
-	}
-	report, s, err := h.seal(p, m, key)
-	if err != nil {
-		return Adoption{Report: report}, err
-	}
-	a := Adoption{Outcome: Updated, Report: report, Draft: draft}
-	a.signedAs(m)
-	if err := h.append(ctx, record.SkillSigned{Directory: h.placeOf(p), Skill: report.Skill}); err != nil {
-		return Adoption{}, err
-	}
-	a.Stored, err = h.store(p, s, opts.InHome)
-	return a, err
-}
-
-// placeOf is the directory that a record names: the base manifest's is relative,
-// so that a home can be moved.
-func (h *Home) placeOf(p *skill.Package) string {
-	if p.Directory() == filepath.Join(h.dir, baseDir) {
-		return baseDir
-	}
-	return p.Directory()
-}
-
-func (o SignOptions) apply(h *Home, fields *manifest.Fields) error {
-	if o.Version != 0 {
-		fields.Version = o.Version
-	}
-	if o.Summary != "" {
-		fields.Summary = o.Summary
-	}
-	if o.Label == "" {
-		return nil
-	}
-	l, err := h.root.Scheme().Parse(o.Label)
-	if err != nil {
-		return fmt.Errorf("--label: %w", err)
-	}
-	fields.Label = l.Parts()
-	return nil
-}
-
-// fieldsToSign is the manifest beside the skill, or a draft where there is
-// none. A manifest that does not parse is the author's to mend, not ours to
-// replace.
-func (h *Home) fieldsToSign(p *skill.Package) (manifest.Fields, skill.Draft, error) {
-	base := h.placeOf(p) == baseDir
-	var draft skill.Draft
-	if !base {
-		var err error
-		if draft, err = skill.NewDraft(p, h.root.Scheme(), AdopterKey); err != nil {
-			return manifest.Fields{}, skill.Draft{}, err
-		}
-	}
-	if p.Sidecar().Manifest == nil {
-		if base {
-			return manifest.Fields{}, draft, errors.New("the base manifest is gone; restore base/skill.iff.json")
-		}
-		return draft.Fields, draft, nil
-	}
-	m, err := manifest.Parse(p.Sidecar().Manifest, h.root.Scheme())
-	if err != nil {
-		return manifest.Fields{}, draft, err
-	}
-	return m.Fields(), draft, nil
-}
-
-func (h *Home) mustBeProtected(name string) error {
-	protected, err := keyfile.IsProtected(h.keyPath(name))
-	if err != nil {
-		return err
-	}
-	if !protected {
-		return &Error{Reason: KeyExposed, Path: name, Detail: "a key that signs above unverified must be protected by a passphrase; for an OpenSSH key: ssh-keygen -p -f " + name}
-	}
-	return nil
 }

@@ -202,7 +202,7 @@ func (b *builder) makeBase(root *trust.Root) (record.Skill, error) {
 	if err != nil {
 		return record.Skill{}, err
 	}
-	if err := writeSidecar(b.opts.FS, dir, s); err != nil {
+	if err := writeSidecar(b.opts.FS, dir, s, 0o600); err != nil {
 		return record.Skill{}, err
 	}
 	report := skill.Verify(p.WithSidecar(s), skill.Terms{Root: root, Clearance: b.plan.Clearance, State: new(record.State), Now: b.opts.Now()})

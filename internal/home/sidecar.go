@@ -57,7 +57,7 @@ func readSidecar(dir string) (skill.Sidecar, error) {
 // directory that it wrote to.
 func (h *Home) store(p *skill.Package, s skill.Sidecar, inHome bool) (string, error) {
 	if !inHome {
-		err := writeSidecar(h.fsys, p.Directory(), s)
+		err := writeSidecar(h.fsys, p.Directory(), s, h.sidecarMode(p))
 		if err == nil {
 			return p.Directory(), nil
 		}
@@ -76,7 +76,16 @@ func (h *Home) store(p *skill.Package, s skill.Sidecar, inHome bool) (string, er
 	if err := durable.Mkdir(h.fsys, dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", &Error{Reason: Unreadable, Path: dir, Detail: err.Error(), Err: err}
 	}
-	return dir, writeSidecar(h.fsys, dir, s)
+	return dir, writeSidecar(h.fsys, dir, s, 0o600)
+}
+
+// sidecarMode: beside a skill others may read what it is signed as; nothing in
+// the home is for others.
+func (h *Home) sidecarMode(p *skill.Package) fs.FileMode {
+	if h.placeOf(p) == baseDir {
+		return 0o600
+	}
+	return 0o644
 }
 
 func notOurs(err error) bool {
@@ -86,9 +95,9 @@ func notOurs(err error) bool {
 // writeSidecar replaces the manifest and then the signature. A crash between
 // the two leaves a manifest that its signature does not fit, which loads as
 // nothing.
-func writeSidecar(fsys durable.FS, dir string, s skill.Sidecar) error {
-	if err := durable.WriteFile(fsys, filepath.Join(dir, manifest.FileName), s.Manifest, 0o644); err != nil {
+func writeSidecar(fsys durable.FS, dir string, s skill.Sidecar, perm fs.FileMode) error {
+	if err := durable.WriteFile(fsys, filepath.Join(dir, manifest.FileName), s.Manifest, perm); err != nil {
 		return err
 	}
-	return durable.WriteFile(fsys, filepath.Join(dir, manifest.SignatureFileName), s.Signature, 0o644)
+	return durable.WriteFile(fsys, filepath.Join(dir, manifest.SignatureFileName), s.Signature, perm)
 }

@@ -136,6 +136,9 @@ func (r *reading) nested(code field, what string, in invocation, same bool) {
 		r.sheet.bare(line, capability.SpawnProc, what+" runs a string", "it does not parse as shell: "+fault.detail)
 		return
 	}
+	if lang != anyShell()[0] {
+		r.sheet.bare(line, capability.SpawnProc, what+" runs a string", fmt.Sprintf("it does not parse as %s, only as %s", anyShell()[0], lang))
+	}
 	inner := &reading{sheet: r.sheet, library: r.library, cwd: r.cwd, fixed: line, depth: r.depth + 1}
 	if code.verbatim && r.fixed == 0 {
 		inner.fixed, inner.above = 0, r.above+code.line-1

@@ -98,9 +98,11 @@ func (r *reading) run(in invocation) {
 	}
 	name, ok := in.args[0].literal()
 	switch {
-	case !ok:
+	case !ok, name != "[" && strings.Contains(name, "["): // the shell may read on to a ]
 		r.unnamed(in)
 	case name == "":
+	case name == "!": // after time
+		r.run(in.with(in.args[1:]))
 	case !in.noFunction && r.facts.isFunction(name, in.offset, r.function):
 		if r.facts.cdWithin {
 			r.lose("a function changes the working directory")

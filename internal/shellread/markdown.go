@@ -155,6 +155,7 @@ func (s *sheet) instructions(text string, langs []syntax.LangVariant, line int) 
 // prefix parses as many statements as there are before the first fault.
 func prefix(text string, lang syntax.LangVariant) (file *syntax.File, f *fault) {
 	file = &syntax.File{}
+	text, _ = mend(text, lang)
 	defer func() {
 		if r := recover(); r != nil {
 			file, f = &syntax.File{}, &fault{detail: "the parser gave up on it"}

@@ -20,7 +20,10 @@ const (
 	maxDepth  = 600
 )
 
-var errNesting = errors.New("it is nested too deeply to be read")
+var (
+	errNesting  = errors.New("it is nested too deeply to be read")
+	errComments = errors.New("it has comments that end in a backslash, in a way that cannot be read")
+)
 
 // fault says where and why a source does not parse.
 type fault struct {
@@ -58,15 +61,21 @@ func dialects(name string, src []byte) []syntax.LangVariant {
 }
 
 // parse reads src in the first of the languages in which it parses. The fault
-// is that of the first language.
+// is that of the first language. If the language is not the first one, the
+// shell that the first one stands for may run a part of src, up to where it
+// finds the fault, and read it in its own way.
 func parse(src string, langs []syntax.LangVariant) (*syntax.File, syntax.LangVariant, *fault) {
 	if f := tooLarge(src); f != nil {
 		return nil, 0, f
 	}
 	var first *fault
 	for _, lang := range langs {
-		file, err := parseAs(src, lang)
-		if err == nil && tooDeep(file) {
+		mended, ok := mend(src, lang)
+		file, err := parseAs(mended, lang)
+		switch {
+		case err == nil && !ok:
+			err = errComments
+		case err == nil && tooDeep(file):
 			err = errNesting
 		}
 		if err == nil {
@@ -90,13 +99,13 @@ func tooLarge(src string) *fault {
 }
 
 // parseAs takes a panic of the parser for what it is: it cannot read this.
-func parseAs(src string, lang syntax.LangVariant) (file *syntax.File, err error) {
+func parseAs(src string, lang syntax.LangVariant, options ...syntax.ParserOption) (file *syntax.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			file, err = nil, errors.New("the parser gave up on it")
 		}
 	}()
-	return syntax.NewParser(syntax.Variant(lang)).Parse(&guarded{r: strings.NewReader(src)}, "")
+	return syntax.NewParser(append(options, syntax.Variant(lang))...).Parse(&guarded{r: strings.NewReader(src)}, "")
 }
 
 // guarded hands the parser its input, and looks at each read how deep in calls

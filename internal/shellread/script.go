@@ -30,6 +30,9 @@ func ScriptWith(name string, src []byte, read Sources) []Proposal {
 	if shell := shellFor(name, src); shell != "" {
 		s.ask(1, capability.SpawnProc, argv(literals(shell, name), true), "the script itself, which has no #! line to be started by", "")
 	}
+	if lang != dialects(name, src)[0] {
+		s.bare(1, capability.SpawnProc, "the script itself", fmt.Sprintf("it does not parse as %s, only as %s", dialects(name, src)[0], lang))
+	}
 	r := &reading{sheet: s, library: &library{script: name, read: read, known: map[string]*facts{}}, cwd: directory{path: "."}}
 	r.read(file, words{src: string(src), script: name, noSplit: lang == syntax.LangZsh})
 	return s.proposals()

@@ -179,7 +179,7 @@ var utilities = set(`arch basename bc brotli bzip2 cal chattr cksum clear cmake 
 
 // builtins are the commands that a shell runs itself. They touch nothing that
 // is not a redirect, except where this package reads them one by one.
-var builtins = set(`: [ [[ alias bg bind break caller cd chdir compgen complete compopt continue declare dirs disown echo
+var builtins = set(`: [ alias bg bind break caller cd chdir compgen complete compopt continue declare dirs disown echo
  enable eval exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd
  pwd read readarray readonly return set shift shopt source . suspend test times trap true type typeset ulimit umask
  unalias unset wait`)

@@ -57,14 +57,15 @@ func canonicalSyntax() []canonicalRow {
 		{"empty", "nothing", `¶`, "json-syntax"},
 		{"cut-off", "the document ends inside", `{"a":[1¶`, "json-syntax"},
 		{"comma-array", "a comma before a bracket: the comma is at fault", `[1¶,]`, "json-syntax"},
-		{"comma-object", "a comma before a brace", `{"a":1¶,}`, "json-syntax"},
-		{"comma-missing", "two elements without a comma", `[1 ¶2]`, "json-syntax"},
-		{"colon-missing", "a key without a colon", `{"a" ¶1}`, "json-syntax"},
+		{"comma-missing", "two elements without a comma", `[1 ¶2,3]`, "json-syntax"},
 		{"key-bare", "a key without quotes", `{¶a:1}`, "json-syntax"},
 		{"comment", "a comment", `{¶/* x */}`, "json-syntax"},
+		{"colon-missing", "a key without a colon", `{"a" ¶1}`, "json-syntax"},
+		{"literal", "a word that JSON does not have", `[tru¶th]`, "json-syntax"},
+		{"number-bare-point", "a number that ends with its point", `[1.¶]`, "json-syntax"},
 		{"number-leading-zero", "a number with a leading zero", `[0¶1]`, "json-syntax"},
-		{"number-bare-point", "a number that begins with its point", `[¶.5]`, "json-syntax"},
-		{"escape-unknown", "an escape that JSON does not have", `"a¶\x41"`, "json-syntax"},
+		{"escape-unknown", "an escape that JSON does not have", `"a¶\x0041"`, "json-syntax"},
+		{"escape-digits", "an escape with a letter among its digits", `"a¶\u00g1"`, "json-syntax"},
 		{"newline-raw", "a line end within a string", "\"a¶\nb\"", "json-syntax"},
 		{"nul-raw", "a NUL within a string", "\"a¶\x00b\"", "json-syntax"},
 		{"bom-inside", "a byte order mark that is not at the start", "{¶\ufeff}", "json-syntax"},
@@ -75,7 +76,6 @@ func canonicalRefused() []canonicalRow {
 	return []canonicalRow{
 		{"plain", "one key twice", `{"a":1,¶"a":1}`, "duplicate-key"},
 		{"escaped", "one key twice, once as an escape", `{"a":1,¶"\u0061":2}`, "duplicate-key"},
-		{"nested", "one key twice, deeper", `[{"b":{"x":1,"y":2,¶"x":3}}]`, "duplicate-key"},
 		{"plain", "two keys that differ only in case", `{"target":1,¶"Target":2}`, "case-key"},
 		{"kelvin", "k and the Kelvin sign are one letter in two cases", "{\"k\":1,¶\"\u212a\":2}", "case-key"},
 		{"sigma", "both lower-case sigmas are one letter", "{\"σ\":1,¶\"ς\":2}", "case-key"},
@@ -86,6 +86,7 @@ func canonicalRefused() []canonicalRow {
 		{"cut-character", "a character without its last byte", "\"¶\xe2\x82\"", "bad-utf8"},
 		{"high", "a high surrogate alone", `"¶\ud800"`, "lone-surrogate"},
 		{"low", "a low surrogate alone", `"x¶\udc00"`, "lone-surrogate"},
+		{"high-letter", "a high surrogate, then a letter", `"¶\ud800\u0041"`, "lone-surrogate"},
 		{"key", "half of a pair in a key", `{"¶\udbff":1}`, "lone-surrogate"},
 		{"start", "a byte order mark at the start", "¶\ufeff{}", "byte-order-mark"},
 		{"value", "two documents", `{} ¶{}`, "trailing-bytes"},
@@ -93,9 +94,7 @@ func canonicalRefused() []canonicalRow {
 		{"2-53-plus-1", "the first whole number that a float64 does not hold", `¶9007199254740993`, "number-inexact"},
 		{"1e23", "a float64 prints as 1e23 and is another number", `¶1e23`, "number-inexact"},
 		{"digits", "one digit too many (RFC 8785, appendix B, rounds it)", `[¶333333333.33333329]`, "number-inexact"},
-		{"greatest", "the greatest float64 in its shortest form is another whole number", `¶1.7976931348623157e308`, "number-inexact"},
 		{"huge", "greater than every float64", `¶1e400`, "number-inexact"},
-		{"tiny", "nearer to zero than every float64", `¶1e-400`, "number-inexact"},
 		{"minus-zero", "a zero with a sign", `[¶-0]`, "number-inexact"},
 		{"33", "one level more than the limit", strings.Repeat("[", 32) + "¶[" + strings.Repeat("]", 33), "too-deep"},
 	}
@@ -105,8 +104,8 @@ func canonicalLimits() []vector {
 	return []vector{
 		vector{name: "ok-limit-bytes", comment: "exactly as many bytes as the limit", expect: "ok", payload: []byte(`[1,2,3]`)}.
 			with("limit-bytes", "7").with("canonical", "[1,2,3]"),
-		vector{name: "too-large-limit", comment: "one byte more than the limit", expect: "too-large", payload: []byte(`[1,2,3]`)}.
-			with("limit-bytes", "6").with("offset", "6"),
+		vector{name: "too-large-limit", comment: "one byte more than the limit", expect: "too-large", payload: []byte(`[1, 2]`)}.
+			with("limit-bytes", "5").with("offset", "5"),
 		vector{name: "too-large-expanded", comment: "within the limit as written, beyond it as canonical form", expect: "too-large", payload: []byte(`1e20`)}.
 			with("limit-bytes", "8").with("offset", "8"),
 		vector{name: "too-deep-limit", comment: "objects and arrays both count", expect: "too-deep", payload: []byte(`{"a":[[]]}`)}.

@@ -61,7 +61,6 @@ func directoryVectors() []vector {
 		{"content-changed", "byte", "one byte more in a file", func(p *bundle) { p.Files[1] = executable("scripts/list.sh", "#!/bin/sh\nls reports\n\n") }},
 		{"content-changed", "executable", "a file became executable", func(p *bundle) { p.Files[0].Executable = true }},
 		{"content-changed", "added", "a file was added", func(p *bundle) { p.Files = append(p.Files, plain(".hidden", "")) }},
-		{"content-changed", "removed", "a file was removed", func(p *bundle) { p.Files = p.Files[:1] }},
 		{"content-changed", "renamed", "a file was renamed", func(p *bundle) { p.Files[1].Path = "scripts/list" }},
 		{"manifest-changed", "caps", "one grant more in the manifest", func(p *bundle) {
 			p.Manifest = strings.Replace(p.Manifest, `"net.egress"`, `"net.egress", "publish"`, 1)
@@ -80,9 +79,6 @@ func directoryVectors() []vector {
 		}},
 		{"signature-malformed", "hash-case", "a hash in upper case", func(p *bundle) {
 			p.Signature = strings.Replace(p.Signature, hashOf(p.Files[0]), strings.ToUpper(hashOf(p.Files[0])), 1)
-		}},
-		{"signature-malformed", "schema", "a format of the future", func(p *bundle) {
-			p.Signature = strings.Replace(p.Signature, "iff/signature/v1", "iff/signature/v2", 1)
 		}},
 		{"signature-malformed", "field", "a field that signature files do not have", func(p *bundle) {
 			p.Signature = strings.Replace(p.Signature, `"schema"`, `"also": true, "schema"`, 1)

@@ -27,7 +27,6 @@ const (
 	orderTwo      = "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"
 	orderFour     = "0000000000000000000000000000000000000000000000000000000000000000"
 	orderEight    = "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"
-	otherEight    = "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa"
 	identityPlusP = "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"
 	identityMinus = "0100000000000000000000000000000000000000000000000000000000000080"
 	notOnCurve    = "0200000000000000000000000000000000000000000000000000000000000000"
@@ -47,17 +46,13 @@ func keyVectors() []vector {
 		{"key-small-order", "two", "the point of order 2", base64Of(fromHex(orderTwo))},
 		{"key-small-order", "four", "a point of order 4", base64Of(fromHex(orderFour))},
 		{"key-small-order", "eight", "a point of order 8", base64Of(fromHex(orderEight))},
-		{"key-small-order", "eight-other", "another point of order 8", base64Of(fromHex(otherEight))},
 		{"key-mixed-order", "eight", "a good key plus a point of order 8", mixed},
 		{"key-encoding", "y-plus-p", "the identity with y = p + 1", base64Of(fromHex(identityPlusP))},
 		{"key-encoding", "minus-zero", "the identity with the sign of x set, where x is 0", base64Of(fromHex(identityMinus))},
 		{"key-encoding", "off-curve", "no point has this y", base64Of(fromHex(notOnCurve))},
-		{"key-encoding", "unpadded", "base64 without padding", strings.TrimRight(text, "=")},
 		{"key-encoding", "url", "base64 in the alphabet of URLs", base64.URLEncoding.EncodeToString(trusttest.NewKey(7).Public().Bytes())},
 		{"key-encoding", "tail-bits", "base64 with bits set behind the last byte", tailBits(text)},
-		{"key-encoding", "hex", "hexadecimal", "hex: " + hex.EncodeToString(good.Bytes())},
 		{"key-size", "short", "31 bytes", base64Of(good.Bytes()[:31])},
-		{"key-size", "long", "33 bytes", base64Of(append(good.Bytes(), 0))},
 		{"key-size", "empty", "no bytes", ""},
 	} {
 		out = append(out, vector{name: r.expect + "-" + r.name, expect: r.expect, comment: r.comment, payload: []byte(r.text)}.with("kind", "key"))
@@ -131,7 +126,6 @@ func signedVectors() []vector {
 	add("signature-invalid", "manifest", "another version of the manifest", edited(func(s *statement) { s.Manifest = changedManifest() }))
 	add("signature-invalid", "key", "signed by another key", good().signed(trust.DomainSkill, trusttest.NewKey(trusttest.TesterKey)))
 	add("signature-invalid", "domain", "the same bytes signed as a trust document", good().signed(trust.DomainTrust, ops()))
-	add("signature-invalid", "domain-none", "the same bytes signed without a domain", good().signed("", ops()))
 	add("signature-invalid", "bit-r", "one bit of R is another", good().with(flip(0)))
 	add("signature-invalid", "bit-s", "one bit of S is another", good().with(flip(40)))
 	add("signature-invalid", "zero", "64 zeros", good().with(func(b []byte) []byte { return make([]byte, len(b)) }))
@@ -139,7 +133,6 @@ func signedVectors() []vector {
 	add("signature-invalid", "cofactor", "R is of order 8: only the equation multiplied by the cofactor holds", weird(fromHex(orderEight)))
 	add("signature-invalid", "r-encoding", "R is the identity in an encoding that is not canonical", weird(fromHex(identityPlusP)))
 	add("signature-encoding", "short", "63 bytes", good().with(func(b []byte) []byte { return b[:63] }))
-	add("signature-encoding", "unpadded", "base64 without padding", edited(func(s *statement) { s.Signature = strings.TrimRight(s.Signature, "=") }))
 	add("signature-encoding", "tail-bits", "base64 with bits set behind the last byte", edited(func(s *statement) { s.Signature = tailBits(s.Signature) }))
 	add("key-small-order", "signature", "R the identity and S zero: the equation holds for every message", edited(func(s *statement) {
 		s.PublicKey, s.Signature = base64Of(fromHex(identity)), base64Of(append(fromHex(identity), make([]byte, 32)...))

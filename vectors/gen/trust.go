@@ -115,20 +115,18 @@ func chainVectors() []vector {
 		{"trust-empty", "none", "no document", nil},
 		{"trust-too-many", "documents", "4097 documents, at most 4096, whatever they are", bytes.Split([]byte(strings.Repeat("0\n", 4096)+"0"), []byte("\n"))},
 		{"trust-version-gap", "skipped", "version 2 is missing", [][]byte{upTo(3)[0], upTo(3)[2]}},
-		{"trust-version-gap", "late", "the chain begins at version 2", upTo(2)[1:]},
+		{"trust-version-gap", "late", "the chain begins at version 2", [][]byte{edited(2, func(d *trust.Document) { d.Previous = "" })}},
 		{"trust-version-gap", "repeated", "the first document twice", [][]byte{upTo(1)[0], upTo(1)[0]}},
 		{"trust-previous", "other", "version 3 follows another version 2", third(func(d *trust.Document) { d.Previous = digest(version(1)) })},
 		{"trust-previous", "first", "version 1 follows something", [][]byte{edited(1, func(d *trust.Document) { d.Previous = digest(version(2)) })}},
 		{"trust-root-changed", "document", "a document that names another root key, signed by that one", append(upTo(1), stored(underAnother(other), other))},
 		{"trust-scheme-changed", "rank", "a rank was renamed", third(func(d *trust.Document) { d.Scheme.Ranks[0] = "OPEN" })},
 		{"trust-entry-dropped", "signer", "the signer in the middle is gone", third(func(d *trust.Document) { d.Signers = append(d.Signers[:1:1], d.Signers[2]) })},
-		{"trust-entry-dropped", "last", "the last signer is gone", third(func(d *trust.Document) { d.Signers = d.Signers[:2] })},
 		{"trust-entry-dropped", "revocation", "a revocation is gone, a signer came", append(upTo(3), revived())},
 		{"trust-entry-changed", "level", "a level was raised", third(func(d *trust.Document) { d.Signers[0].Level = level.Formal })},
 		{"trust-entry-changed", "clearance", "a clearance was raised", third(func(d *trust.Document) { d.Signers[2].Clearance.Rank = "INTERNAL" })},
 		{"trust-entry-changed", "key", "a key was replaced", third(func(d *trust.Document) { d.Signers[0].PublicKey = other.Public() })},
 		{"trust-entry-changed", "not-after", "a time was extended", third(func(d *trust.Document) { d.Signers[1].NotAfter = trust.Never })},
-		{"trust-entry-changed", "approver", "a signer may approve now", third(func(d *trust.Document) { d.Signers[0].Approver = true })},
 		{"trust-entry-changed", "order", "two signers changed places", third(func(d *trust.Document) { d.Signers[0], d.Signers[1] = d.Signers[1], d.Signers[0] })},
 		{"trust-nothing-new", "same", "a version that adds nothing", third(func(d *trust.Document) { d.Revocations = []trust.Revocation{} })},
 		{"trust-signature", "stranger", "signed by another key than the root key that it names", [][]byte{stored(version(1), other)}},
@@ -136,9 +134,7 @@ func chainVectors() []vector {
 		{"trust-signature", "edited", "changed after it was signed", [][]byte{[]byte(strings.Replace(first, `"declared"`, `"formal"`, 1))}},
 		{"schema-unknown", "version-2", "a format of the future", [][]byte{edited(1, func(d *trust.Document) { d.Schema = "iff/trust/v2" })}},
 		{"trust-malformed", "field", "a field that documents do not have", replaced(`"approver":false`, `"approver":false,"owner":true`)},
-		{"trust-malformed", "missing", "a field is missing", replaced(`"approver":false,`, ``)},
 		{"trust-malformed", "twice", "a key twice", [][]byte{[]byte(strings.Replace(first, `"version":1`, `"version":1,"version":1`, 1))}},
-		{"trust-malformed", "type", "a version that is no number", replaced(`"version":1`, `"version":"1"`)},
 		{"trust-malformed", "json", "cut off", [][]byte{[]byte(first[:100])}},
 	} {
 		out = append(out, chainOf(r.expect+"-"+r.name, r.expect, r.comment, r.chain).with("kind", "chain"))
@@ -186,7 +182,6 @@ func documentVectors() []vector {
 		chain                 [][]byte
 	}{
 		{"key-small-order", "signer", "a signer's key for which everyone can sign", replaced(key, `"publicKey":"`+base64Of(fromHex(orderEight))+`"`)},
-		{"key-encoding", "signer", "a signer's key that is no point", replaced(key, `"publicKey":"`+base64Of(fromHex(notOnCurve))+`"`)},
 		{"signature-encoding", "document", "a signature without padding", [][]byte{[]byte(strings.Replace(string(upTo(1)[0]), `=="}`, `"}`, 1))}},
 		{"level-unknown", "signer", "a level that there is not", replaced(`"declared"`, `"trusted"`)},
 		{"signer-id-invalid", "space", "a space in an id", second(entry("my key", 9, level.Declared))},
@@ -196,12 +191,13 @@ func documentVectors() []vector {
 		{"adopter-level", "declared", "an adopter above unverified", second(adopter(level.Declared, false))},
 		{"adopter-level", "approver", "an adopter that approves", second(adopter(level.Unverified, true))},
 		{"not-after-invalid", "date", "a date without a time", when("2027-01-01")},
-		{"not-after-invalid", "zone", "a time that is not UTC", when("2027-01-01T00:00:00+01:00")},
 		{"not-after-invalid", "day", "a day that there is not", when("2027-02-29T00:00:00Z")},
+		{"not-after-invalid", "fraction", "a part of a second", when("2027-01-01T00:00:00.5Z")},
+		{"not-after-invalid", "hour", "an hour of one digit", when("2027-01-01T5:00:00Z")},
 		{"signer-unknown", "revoked", "a revocation of nobody", revoke(revocation("nobody"))},
 		{"signer-revoked", "twice", "a signer revoked twice", revoke(revocation("ops"), revocation("ops"))},
-		{"revocation-invalid", "at", "a revocation at no time", revoke(trust.Revocation{ID: "ops", At: "now", Why: ""})},
 		{"revocation-invalid", "why", "two lines of reasons", revoke(trust.Revocation{ID: "ops", At: "2026-11-20T11:00:00Z", Why: "a\nb"})},
+		{"revocation-invalid", "why-bidi", "a reason that turns the direction of reading", revoke(trust.Revocation{ID: "ops", At: "2026-11-20T11:00:00Z", Why: "a\u202eb"})},
 		{"rank-unknown", "clearance", "a clearance outside the scheme", with(func(d *trust.Document) { d.Signers[0].Clearance.Rank = "COSMIC" })},
 		{"scheme-duplicate", "rank", "a scheme that is none", with(func(d *trust.Document) { d.Scheme.Name, d.Scheme.Ranks[1] = "mine", "PUBLIC" })},
 	} {
@@ -222,7 +218,6 @@ func signerVectors() []vector {
 		{"signer-expired", "second-after", "and a second later", "tester", "2027-01-01T00:00:01Z", 2},
 		{"signer-revoked", "tester", "a revoked signer, whatever its end", "tester", "2026-11-20T12:00:00Z", 3},
 		{"signer-unknown", "stranger", "an id that the root does not have", "stranger", "2026-11-20T12:00:00Z", 3},
-		{"signer-unknown", "case", "an id in another case", "Ops", "2026-11-20T12:00:00Z", 3},
 	} {
 		out = append(out, chainOf(r.expect+"-signer-"+r.name, r.expect, r.comment, upTo(r.versions)).
 			with("kind", "signer").with("signer", r.id).with("at", r.at))
@@ -238,6 +233,5 @@ func narrowVectors() []vector {
 		opened(chainOf("ok-narrow", "ok", "a document that only revokes is taken after the lock", upTo(3)).with("kind", "narrow"), 3),
 		chainOf("trust-locked-signer", "trust-locked", "a document that adds a signer is not", upTo(2)).with("kind", "narrow"),
 		chainOf("trust-locked-smuggled", "trust-locked", "nor one that adds a signer beside a revocation", smuggled).with("kind", "narrow"),
-		chainOf("trust-version-gap-narrow", "trust-version-gap", "nor one that skips a version", [][]byte{upTo(3)[0], upTo(3)[2]}).with("kind", "narrow"),
 	}
 }
