@@ -187,7 +187,11 @@ func (v *verification) signature() (string, *LoadError) {
 	if err := v.checkVersion(); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("files %d, bytes %d, as signed", len(v.content.files), v.content.Bytes()), nil
+	files := "1 file"
+	if n := len(v.content.files); n != 1 {
+		files = fmt.Sprintf("%d files", n)
+	}
+	return fmt.Sprintf("%s, %d bytes, as signed", files, v.content.Bytes()), nil
 }
 
 func contentError(err error) *LoadError {

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -26,6 +28,7 @@ func TestMain(m *testing.M) {
 // The script's own commands:
 //
 //	home DIR          puts a fresh home at DIR (operator me, scheme default)
+//	notty ARGS...     runs iff without a terminal; it must say so and exit 2
 //	sshkey FILE PASS  makes an OpenSSH key pair, as ssh-keygen -t ed25519 does
 //
 // $PASS is the file with the passphrase of that home.
@@ -49,6 +52,7 @@ func TestScripts(t *testing.T) {
 				ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(from)))
 				ts.Check(tighten(ts.MkAbs(args[0])))
 			},
+			"notty": noTerminal,
 			"sshkey": func(ts *testscript.TestScript, neg bool, args []string) {
 				if neg || len(args) != 2 {
 					ts.Fatalf("usage: sshkey FILE PASS")
@@ -57,6 +61,25 @@ func TestScripts(t *testing.T) {
 			},
 		},
 	})
+}
+
+// noTerminal runs iff in a session of its own, which has no terminal, and
+// expects it to fail saying so.
+func noTerminal(ts *testscript.TestScript, neg bool, args []string) {
+	program := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "iff")
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitUsage {
+		ts.Fatalf("want exit %d: %v\n%s", exitUsage, err, out)
+	}
+	for _, want := range []string{"no terminal", "--passphrase-file FILE"} {
+		if !strings.Contains(string(out), want) {
+			ts.Fatalf("%q is not in:\n%s", want, out)
+		}
+	}
 }
 
 func makeSSHKey(path, passphrase string) error {
