@@ -14,9 +14,13 @@ import (
 // Schema names the document format.
 const Schema = "iff/trust/v1"
 
+// MaxDocument bounds a stored document, in bytes.
+const MaxDocument = 4 << 20
+
+// MaxChain bounds the number of documents.
+const MaxChain = 4096
+
 const (
-	maxChain       = 4096
-	maxDocument    = 4 << 20
 	maxRevocations = maxSigners
 )
 
@@ -42,7 +46,7 @@ type signed struct {
 // root key that it names; whether that is the right root is Open's business.
 func parseSigned(data []byte) (Document, []byte, error) {
 	var s signed
-	if err := canonical.Parse(data, &s, canonical.Limits{Bytes: maxDocument}); err != nil {
+	if err := canonical.Parse(data, &s, canonical.Limits{Bytes: MaxDocument}); err != nil {
 		return Document{}, nil, malformed(err)
 	}
 	if s.Document.Schema != Schema {
@@ -57,7 +61,7 @@ func parseSigned(data []byte) (Document, []byte, error) {
 		return Document{}, nil, malformed(err)
 	}
 	// What is signed is what the file says, not what reading it left over.
-	if said, err := canonical.Transform(data, canonical.Limits{Bytes: maxDocument}); err != nil || !bytes.Equal(said, whole) {
+	if said, err := canonical.Transform(data, canonical.Limits{Bytes: MaxDocument}); err != nil || !bytes.Equal(said, whole) {
 		return Document{}, nil, &Error{Reason: Malformed, Field: "/document/previous", Detail: "an optional field is there but empty; leave it out"}
 	}
 	if !Verify(s.Document.Root, DomainTrust, form, s.Signature) {

@@ -42,8 +42,8 @@ func Open(chain [][]byte, pin PublicKey) (*Draft, error) {
 	if len(chain) == 0 {
 		return nil, &Error{Reason: Empty, Detail: "no document; run iff init, or restore the trust directory"}
 	}
-	if len(chain) > maxChain {
-		return nil, &Error{Reason: TooMany, Detail: fmt.Sprintf("%d documents, at most %d", len(chain), maxChain)}
+	if len(chain) > MaxChain {
+		return nil, &Error{Reason: TooMany, Detail: fmt.Sprintf("%d documents, at most %d", len(chain), MaxChain)}
 	}
 	var d *Draft
 	for i, data := range chain {

@@ -117,7 +117,7 @@ func (h *Home) checkDirectory() error {
 }
 
 func (h *Home) load() error {
-	data, err := os.ReadFile(filepath.Join(h.dir, configFile))
+	data, _, err := durable.ReadFile(filepath.Join(h.dir, configFile), maxConfig)
 	if err != nil {
 		return &Error{Reason: Unreadable, Path: configFile, Detail: err.Error(), Err: err}
 	}
@@ -147,8 +147,8 @@ func (h *Home) load() error {
 // openTrust reads the chain, trust/1.json upwards.
 func (h *Home) openTrust() (*trust.Draft, error) {
 	var chain [][]byte
-	for n := 1; ; n++ {
-		data, err := os.ReadFile(h.trustPath(int64(n)))
+	for n := 1; n <= trust.MaxChain+1; n++ {
+		data, _, err := durable.ReadFile(h.trustPath(int64(n)), trust.MaxDocument)
 		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}

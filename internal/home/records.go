@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/iff-run/iff/internal/durable"
@@ -105,7 +106,7 @@ func (f *recordFile) cut() error {
 // that cannot be read is refused with its line.
 func readRecords(fsys durable.FS, dir string, now func() time.Time) (*recordFile, error) {
 	f := &recordFile{fsys: fsys, path: filepath.Join(dir, recordsFile), now: now, state: new(record.State), torn: -1}
-	file, err := os.Open(f.path)
+	file, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &Error{Reason: RecordsBroken, Path: f.path, Detail: "the records are gone, so nothing says what was seen before; restore the file"}
 	}
@@ -113,6 +114,9 @@ func readRecords(fsys durable.FS, dir string, now func() time.Time) (*recordFile
 		return nil, &Error{Reason: Unreadable, Path: f.path, Detail: err.Error(), Err: err}
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, &Error{Reason: RecordsBroken, Path: f.path, Detail: "not a regular file; restore it", Err: err}
+	}
 	r := bufio.NewReaderSize(file, record.MaxLine+2)
 	var whole int64
 	for n := 1; ; n++ {

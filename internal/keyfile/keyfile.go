@@ -23,7 +23,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"filippo.io/age"
@@ -210,26 +209,14 @@ func IsProtected(path string) (bool, error) {
 }
 
 func read(path string) ([]byte, fs.FileMode, error) {
-	f, err := os.Open(path)
+	data, mode, err := durable.ReadFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, &Error{Reason: Missing, Path: path, Detail: "there is no such key; see iff key list", Err: err}
 	}
 	if err != nil {
-		return nil, 0, &Error{Reason: Malformed, Path: path, Detail: err.Error(), Err: err}
+		return nil, 0, &Error{Reason: Malformed, Path: path, Detail: "not a key file: " + err.Error(), Err: err}
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, 0, &Error{Reason: Malformed, Path: path, Detail: err.Error(), Err: err}
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, &Error{Reason: Malformed, Path: path, Detail: "not a regular file"}
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil || len(data) > maxFile {
-		return nil, 0, &Error{Reason: Malformed, Path: path, Detail: fmt.Sprintf("cannot be read, or has more than %d bytes", maxFile), Err: err}
-	}
-	return data, info.Mode().Perm(), nil
+	return data, mode, nil
 }
 
 func exposed(path string, mode fs.FileMode) error {
