@@ -20,10 +20,6 @@ const MaxDocument = 4 << 20
 // MaxChain bounds the number of documents.
 const MaxChain = 4096
 
-const (
-	maxRevocations = maxSigners
-)
-
 // Document is the content of one version. It is data: only [Open] and
 // [Draft.Sign] decide what it is worth.
 type Document struct {
@@ -86,7 +82,7 @@ func digest(form []byte) string {
 
 // check validates a document by itself.
 func (d Document) check(scheme *label.Scheme) error {
-	if len(d.Signers) > maxSigners || len(d.Revocations) > maxRevocations {
+	if len(d.Signers) > maxSigners || len(d.Revocations) > maxSigners {
 		return &Error{Reason: TooMany, Detail: fmt.Sprintf("%d signers and %d revocations, at most %d each", len(d.Signers), len(d.Revocations), maxSigners)}
 	}
 	ids := make(map[string]bool, len(d.Signers))

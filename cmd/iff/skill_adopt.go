@@ -95,8 +95,15 @@ func (a *app) printAdopted(out adoptJSON) error {
 	if err := a.table(rows); err != nil {
 		return err
 	}
+	empty := 0
 	for _, s := range out.Skills {
 		a.adoptNotes(s, len(out.Skills) == 1)
+		if s.Refused == nil && len(s.Grants) == 0 {
+			empty++
+		}
+	}
+	if empty > 0 {
+		a.printf("  no grant could be read from %s: every call would be denied. Write caps into skill.iff.json, then iff skill adopt --edited\n", plural(empty, "skill"))
 	}
 	a.printf("%s: %d in, %d refused\n", plural(len(out.Skills), "skill"), len(out.Skills)-out.Refused, out.Refused)
 	return nil
