@@ -1,7 +1,6 @@
 package skill_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/iff-run/iff/manifest"
 	"github.com/iff-run/iff/record"
 	"github.com/iff-run/iff/skill"
-	"github.com/iff-run/iff/trust"
 )
 
 // files is a directory: path to content; a path that ends in * is executable.
@@ -132,13 +130,4 @@ func edit(tb testing.TB, path string, change func(string) string) {
 
 func replace(old, new string) func(string) string {
 	return func(s string) string { return strings.Replace(s, old, new, 1) }
-}
-
-func trustReason(err error) trust.Reason {
-	var e *trust.Error
-	errors.As(err, &e)
-	if e == nil {
-		return ""
-	}
-	return e.Reason
 }
