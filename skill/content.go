@@ -125,3 +125,9 @@ func (c *Content) Text(path string) (string, bool) {
 	b, ok := c.data[path]
 	return string(b), ok
 }
+
+// source reads a file for whoever only looks at it.
+func (c *Content) source(path string) ([]byte, bool) {
+	b, ok := c.data[path]
+	return b, ok
+}

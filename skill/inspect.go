@@ -147,7 +147,7 @@ func (in *Inspection) proposals(c *Content, file string) {
 				in.Proposals = append(in.Proposals, shellread.Opaque(f.Path, "binary"))
 				continue
 			}
-			in.Proposals = append(in.Proposals, shellread.Script(f.Path, data)...)
+			in.Proposals = append(in.Proposals, shellread.ScriptWith(f.Path, data, c.source)...)
 		default:
 			in.Proposals = append(in.Proposals, shellread.Opaque(f.Path, kind))
 		}

@@ -24,6 +24,9 @@ const (
 	baseDir    = "base"
 	skillsDir  = "skills"
 	lockFile   = "lock"
+
+	// maxChainBytes bounds what all trust documents together may have.
+	maxChainBytes = 64 << 20
 )
 
 // Mode says what a home is opened for.
@@ -42,7 +45,6 @@ type Home struct {
 	fsys      durable.FS
 	now       func() time.Time
 	config    Config
-	chain     [][]byte
 	root      *trust.Root
 	clearance label.Label
 	records   *recordFile
@@ -147,6 +149,7 @@ func (h *Home) load() error {
 // openTrust reads the chain, trust/1.json upwards.
 func (h *Home) openTrust() (*trust.Draft, error) {
 	var chain [][]byte
+	total := 0
 	for n := 1; n <= trust.MaxChain+1; n++ {
 		data, _, err := durable.ReadFile(h.trustPath(int64(n)), trust.MaxDocument)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -155,9 +158,11 @@ func (h *Home) openTrust() (*trust.Draft, error) {
 		if err != nil {
 			return nil, &Error{Reason: Unreadable, Path: h.trustPath(int64(n)), Detail: err.Error(), Err: err}
 		}
+		if total += len(data); total > maxChainBytes {
+			return nil, &trust.Error{Reason: trust.TooMany, Field: h.trustPath(int64(n)), Detail: fmt.Sprintf("the chain up to here has more than %d bytes; restore it", maxChainBytes)}
+		}
 		chain = append(chain, data)
 	}
-	h.chain = chain
 	return trust.Open(chain, trust.PublicKey{})
 }
 

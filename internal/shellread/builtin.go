@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/iff-run/iff/capability"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // builtin reads a command that the shell runs itself. It reports whether name
@@ -35,6 +34,8 @@ func (r *reading) builtin(name string, in invocation) bool {
 		r.source(in)
 	case name == "zmodload" || name == "emulate" && len(args) > 1 || name == "functions" && len(args) > 1:
 		r.sheet.bare(in.line, capability.SpawnProc, commandLine(in), "it changes what names mean")
+	case name == "set":
+		r.cwd.errexit = r.cwd.errexit || exitsOnError(args)
 	default:
 		r.trick(name, in)
 	}
@@ -49,6 +50,22 @@ func (r *reading) trick(name string, in invocation) {
 			return
 		}
 	}
+}
+
+// exitsOnError reports whether set is given -e or -o errexit.
+func exitsOnError(args []field) bool {
+	for i, arg := range args {
+		text, ok := arg.literal()
+		switch {
+		case !ok || text == "--" || text == "-" || !strings.HasPrefix(text, "-"):
+			return false
+		case strings.Contains(text, "e"), strings.HasSuffix(text, "o") && i+1 < len(args) && args[i+1].is("errexit"):
+			return true
+		case strings.HasSuffix(text, "o"):
+			return exitsOnError(args[min(i+2, len(args)):])
+		}
+	}
+	return false
 }
 
 // changeDirectory follows cd where it can.
@@ -80,7 +97,7 @@ func (r *reading) changeDirectory(name string, args []field) {
 		r.lose("after " + name + " " + to.String() + " the working directory is not known")
 		return
 	}
-	r.cwd.path = at
+	r.cwd.path, r.cwd.hoped = at, r.tested || !r.cwd.errexit || r.function != "" || r.facts.pardons()
 }
 
 // source reads source FILE: the file is one of the skill's, and then it is
@@ -131,20 +148,21 @@ func (r *reading) nested(code field, what string, in invocation, same bool) {
 		r.sheet.bare(line, capability.SpawnProc, what+" runs a string in a string", "further in than is read")
 		return
 	}
-	file, lang, fault := parse(text, anyShell())
+	file, _, fault := parse(text, justBash())
 	if fault != nil {
 		r.sheet.bare(line, capability.SpawnProc, what+" runs a string", "it does not parse as shell: "+fault.detail)
 		return
 	}
-	if lang != anyShell()[0] {
-		r.sheet.bare(line, capability.SpawnProc, what+" runs a string", fmt.Sprintf("it does not parse as %s, only as %s", anyShell()[0], lang))
-	}
-	inner := &reading{sheet: r.sheet, library: r.library, cwd: r.cwd, fixed: line, depth: r.depth + 1}
+	inner := &reading{sheet: r.sheet, library: r.library, cwd: r.cwd, tested: r.tested, fixed: line, depth: r.depth + 1}
 	if code.verbatim && r.fixed == 0 {
 		inner.fixed, inner.above = 0, r.above+code.line-1
 	}
-	inner.words = words{src: text, noSplit: r.noSplit || lang == syntax.LangZsh}
+	if !same {
+		inner.cwd.errexit, inner.tested = false, false
+	}
+	inner.words = words{src: text, noSplit: r.noSplit}
 	inner.facts = newFacts(file, inner.words, r.library, inner.depth)
+	inner.facts.around = r.facts
 	if same {
 		outer, offset, function := r.facts, in.offset, r.function
 		inner.facts.outer = func(name string) bool { return outer.isFunction(name, offset, function) }
@@ -154,5 +172,3 @@ func (r *reading) nested(code field, what string, in invocation, same bool) {
 		r.cwd = inner.cwd
 	}
 }
-
-func anyShell() []syntax.LangVariant { return []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX} }

@@ -103,8 +103,11 @@ func (r *reading) run(in invocation) {
 	case name == "":
 	case name == "!": // after time
 		r.run(in.with(in.args[1:]))
+	case assigns(name): // after coproc, where the parser takes it for the command
+		r.external(name, in)
+		r.run(in.with(in.args[1:]))
 	case !in.noFunction && r.facts.isFunction(name, in.offset, r.function):
-		if r.facts.cdWithin {
+		if r.facts.wanders() {
 			r.lose("a function changes the working directory")
 		}
 	case in.inside > maxWrappers:
@@ -114,6 +117,12 @@ func (r *reading) run(in invocation) {
 	default:
 		r.external(path.Base(name), in)
 	}
+}
+
+// assigns reports whether a word is an assignment.
+func assigns(word string) bool {
+	name, _, found := strings.Cut(word, "=")
+	return found && syntax.ValidName(strings.TrimSuffix(name, "+"))
 }
 
 func (in invocation) with(args []field) invocation {
@@ -178,12 +187,10 @@ func (r *reading) spawn(in invocation, args []field, rest bool, doubt string) {
 }
 
 func commandLine(in invocation) string {
+	const most = 12
 	var words []string
-	for _, arg := range slices.Concat(in.prefix, in.args) {
-		words = append(words, arg.String())
-		if len(words) > 8 {
-			break
-		}
+	for _, arg := range slices.Concat(in.prefix, in.args[:min(most, len(in.args))]) {
+		words = append(words, arg.text())
 	}
 	return show(strings.Join(words, " "))
 }

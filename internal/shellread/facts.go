@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -8,9 +9,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxConstant bounds the value of a variable that is put in its place: a name
-// of two bytes may otherwise stand for any number of them, many times over.
-const maxConstant = 512
+// Bounds on the value of a variable that is put in its place, and on all that
+// is put in place together: a name of two bytes may otherwise stand for any
+// number of them, many times over.
+const (
+	maxConstant = 512
+	maxReplaced = 1 << 18
+)
 
 const never uint = math.MaxUint
 
@@ -30,19 +35,30 @@ type facts struct {
 	assigns   map[string]int
 	functions map[string]uint     // offset of the first definition that always happens
 	sometimes map[string]bool     // defined, but not always
-	calls     []call              // outside of functions, in order
+	calls     []call              // outside of functions
+	later     []deferred          // calls by names that are variables
 	within    map[string][]string // the calls in the body of a function
 	runs      map[string]uint     // the first call that runs a function
 	opaque    uint                // the first thing that may assign anything
 	cds       []uint              // what may change the working directory, in order
 	cdWithin  bool                // some function may
+	replaced  int                 // bytes of values put in place
+	forgives  bool                // set -e may be taken back
+	around    *facts              // of the code that runs this code; may be nil
 	outer     func(string) bool   // functions of the shell that evaluates this; may be nil
 }
 
 type constant struct {
 	offset uint
 	value  *syntax.Word
-	pieces []piece // nil until settled, and if it is not constant after all
+	known  bool // settled, and constant after all
+	pieces []piece
+}
+
+// deferred is a call whose name can be found out only with the constants.
+type deferred struct {
+	call *syntax.CallExpr
+	at   place
 }
 
 // call is a name that is called; empty if only running would tell which.
@@ -62,27 +78,49 @@ func newFacts(file *syntax.File, w words, l *library, depth int) *facts {
 		f.topLevel(s)
 	}
 	f.look(file)
-	slices.Sort(f.cds)
-	f.reach()
 	f.words.facts = f
 	f.settle()
+	slices.Sort(f.cds)
+	f.reach()
 	return f
 }
 
-// settle works the constants out, in the order in which they are assigned.
+// settle works the constants out, and which commands are run by their names,
+// in the order in which they stand: one may make an end to the others.
 func (f *facts) settle() {
-	all := make([]*constant, 0, len(f.values))
+	var all []*constant
 	for name, c := range f.values {
-		if f.assigns[name] == 1 && c.value != nil {
+		if f.assigns[name] == 1 {
 			all = append(all, c)
 		}
 	}
-	slices.SortFunc(all, func(a, b *constant) int { return int(a.offset) - int(b.offset) })
-	for _, c := range all {
-		value := f.words.quoted(c.value)
-		if !value.many && size(value.pieces) <= maxConstant && !slices.ContainsFunc(value.pieces, running) {
-			c.pieces = value.pieces
+	slices.SortFunc(all, func(a, b *constant) int { return cmp.Compare(a.offset, b.offset) })
+	within := never
+	for _, d := range f.later {
+		offset := d.call.Pos().Offset()
+		for len(all) > 0 && all[0].offset < offset {
+			f.value(all[0])
+			all = all[1:]
 		}
+		f.words.function = d.at.function
+		f.invoke(f.arguments(d.call), offset, d.at)
+		f.words.function = ""
+		if d.at.function != "" {
+			within = min(within, offset)
+		}
+	}
+	for _, c := range all {
+		f.value(c)
+	}
+	if f.opaque != never { // then in functions nothing was constant
+		f.blind(within)
+	}
+}
+
+func (f *facts) value(c *constant) {
+	value := f.words.quoted(c.value)
+	if !value.many && size(value.pieces) <= maxConstant && !slices.ContainsFunc(value.pieces, running) {
+		c.known, c.pieces = true, value.pieces
 	}
 }
 
@@ -99,6 +137,7 @@ func size(pieces []piece) int {
 // reach finds out which call is the first that runs a function, through other
 // functions too.
 func (f *facts) reach() {
+	slices.SortFunc(f.calls, func(a, b call) int { return cmp.Compare(a.offset, b.offset) })
 	for _, c := range f.calls {
 		for todo := []string{c.name}; len(todo) > 0; {
 			name := todo[len(todo)-1]
@@ -133,17 +172,24 @@ func (f *facts) constant(name string, offset uint, function string) ([]piece, bo
 	if !ok || offset <= c.offset || offset > f.opaque || function != "" && f.opaque != never {
 		return nil, false
 	}
-	return c.pieces, c.pieces != nil
+	f.replaced += size(c.pieces)
+	return c.pieces, c.known && f.replaced <= maxReplaced
 }
 
 // assigned reports whether a variable of the environment is given another
 // value, or may be.
 func (f *facts) assigned(name string) bool {
-	return f != nil && (f.assigns[name] > 0 || f.opaque != never)
+	return f != nil && (f.assigns[name] > 0 || f.opaque != never || f.around.assigned(name))
 }
 
 // splits reports whether the shell may split words in a way of its own.
-func (f *facts) splits() bool { return f != nil && f.assigns["IFS"] > 0 }
+func (f *facts) splits() bool { return f != nil && (f.assigns["IFS"] > 0 || f.around.splits()) }
+
+// wanders reports whether calling a function may change the working directory.
+func (f *facts) wanders() bool { return f != nil && (f.cdWithin || f.around.wanders()) }
+
+// pardons reports whether set -e may be taken back.
+func (f *facts) pardons() bool { return f != nil && (f.forgives || f.around.pardons()) }
 
 // moved reports whether a path that was relative may not be any more.
 func (f *facts) moved(offset uint, function string) bool {
@@ -160,7 +206,7 @@ func (f *facts) moved(offset uint, function string) bool {
 // directory.
 func (f *facts) moves(from, to uint) bool {
 	i, _ := slices.BinarySearch(f.cds, from)
-	return f.cdWithin || i < len(f.cds) && f.cds[i] < to
+	return f.wanders() || i < len(f.cds) && f.cds[i] < to
 }
 
 // isFunction reports whether a command at offset, in the body of a function or

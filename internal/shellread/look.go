@@ -135,13 +135,26 @@ func (f *facts) call(c *syntax.CallExpr, at place) {
 		}
 	}
 	args := f.arguments(c)
+	for _, arg := range args {
+		if _, known := arg.literal(); !known {
+			f.later = append(f.later, deferred{c, at})
+			return
+		}
+		if !arg.is("command", "builtin") {
+			break
+		}
+	}
+	f.invoke(args, c.Pos().Offset(), at)
+}
+
+// invoke notes what a command does, whose name is known if it ever will be.
+func (f *facts) invoke(args []field, offset uint, at place) {
 	for len(args) > 0 && args[0].is("command", "builtin", "noglob", "nocorrect", "-") {
 		args = args[1:]
 	}
 	if len(args) == 0 {
 		return
 	}
-	offset := c.Pos().Offset()
 	name, known := args[0].literal()
 	if _, ours := args[0].inSkill(); ours {
 		return
@@ -205,6 +218,10 @@ func (f *facts) builtin(name string, args []field, offset uint, at place) {
 			f.names(args[1:2], offset)
 		}
 	case "set":
+		f.forgives = f.forgives || slices.ContainsFunc(args, func(arg field) bool {
+			_, ok := arg.literal()
+			return !ok || strings.HasPrefix(arg.prefix(), "+")
+		})
 		if len(args) > 1 && args[0].is("-A", "+A") {
 			f.names(args[1:2], offset)
 		}
@@ -292,7 +309,7 @@ func (f *facts) unset(args []field, offset uint) {
 func (f *facts) code(code field, offset uint, at place) {
 	text, ok := code.literal()
 	if ok && f.depth < maxNested {
-		if file, _, fault := parse(text, anyShell()); fault == nil {
+		if file, _, fault := parse(text, justBash()); fault == nil {
 			f.merge(newFacts(file, words{src: text}, f.library, f.depth+1), offset, at)
 			return
 		}
@@ -306,6 +323,7 @@ func (f *facts) merge(inner *facts, offset uint, at place) {
 	for name, n := range inner.assigns {
 		f.assigns[name] += n
 	}
+	f.forgives = f.forgives || inner.forgives
 	if inner.opaque != never {
 		f.blind(offset)
 	}

@@ -97,7 +97,7 @@ func (b block) dialects() []syntax.LangVariant {
 	if b.tag == "zsh" {
 		return []syntax.LangVariant{syntax.LangZsh, syntax.LangBash}
 	}
-	return anyShell()
+	return justBash()
 }
 
 // shell returns the commands in a block, line for line; the lines of output

@@ -46,8 +46,8 @@ func (f *fault) String() string {
 // more things are commands.
 func dialects(name string, src []byte) []syntax.LangVariant {
 	program := interpreter(src)
-	if program == "" {
-		program = strings.TrimPrefix(path.Ext(name), ".")
+	if ext := strings.TrimPrefix(path.Ext(name), "."); program == "" && ext != "sh" {
+		program = ext
 	}
 	switch program {
 	case "zsh":
@@ -56,9 +56,14 @@ func dialects(name string, src []byte) []syntax.LangVariant {
 		return []syntax.LangVariant{syntax.LangMirBSDKorn, syntax.LangBash}
 	case "bats":
 		return []syntax.LangVariant{syntax.LangBats}
+	case "sh", "dash", "ash", "busybox":
+		return []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX}
 	}
-	return []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX}
+	return justBash()
 }
+
+// justBash is for code that may be run by any shell of its kind.
+func justBash() []syntax.LangVariant { return []syntax.LangVariant{syntax.LangBash} }
 
 // parse reads src in the first of the languages in which it parses. The fault
 // is that of the first language. If the language is not the first one, the

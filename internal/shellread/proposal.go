@@ -160,5 +160,7 @@ func spelling(text string) string {
 // show makes a piece of somebody's text fit for a Why.
 func show(s string) string {
 	const most = 60
-	return visible.Truncate(visible.Escape(strings.TrimSpace(s)), most)
+	const enough = 8 * most // bytes; the rest would be cut off anyway
+	s = strings.TrimSpace(s)
+	return visible.Truncate(visible.Escape(s[:min(enough, len(s))]), most)
 }

@@ -140,7 +140,7 @@ func simpleCommand(text string) ([]field, string) {
 		return nil, "several rules in one"
 	}
 	text = maskPlaceholders(text)
-	file, _, fault := parse(text, anyShell())
+	file, _, fault := parse(text, justBash())
 	if fault != nil {
 		return nil, "it does not parse as a command"
 	}

@@ -86,15 +86,17 @@ func (f field) inSkill() (string, bool) {
 }
 
 // String shows f as it stands in the source, more or less.
-func (f field) String() string {
+func (f field) String() string { return show(f.text()) }
+
+func (f field) text() string {
 	if at, ok := f.inSkill(); ok {
-		return show("<skill>/" + at)
+		return "<skill>/" + at
 	}
 	var b strings.Builder
 	for _, p := range f.pieces {
 		b.WriteString(p.text)
 	}
-	return show(b.String())
+	return b.String()
 }
 
 // isPath reports whether f, as the name of a command, is that of a program

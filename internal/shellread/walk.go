@@ -17,16 +17,19 @@ type reading struct {
 	sheet   *sheet
 	library *library
 	cwd     directory
-	above   int // lines above the first one
-	fixed   int // if not 0, the line of everything
+	tested  bool // whether the command fails is asked, so set -e does not end the script
+	above   int  // lines above the first one
+	fixed   int  // if not 0, the line of everything
 	depth   int
 }
 
 // directory is the working directory as far as it is known, relative to where
 // the script was started.
 type directory struct {
-	path string // "." or a clean relative path
-	lost string // if not empty, why it is not known
+	path    string // "." or a clean relative path
+	lost    string // if not empty, why it is not known
+	hoped   bool   // only if the last command succeeded
+	errexit bool   // a command that fails ends the shell
 }
 
 func (r *reading) line(n int) int {
@@ -56,14 +59,32 @@ func (r *reading) apart(visit func()) {
 func (r *reading) perhaps(visit func()) {
 	before := r.cwd
 	visit()
-	if r.cwd != before {
+	r.changed(before)
+}
+
+// changed gives up knowing the working directory if it is not what it was.
+func (r *reading) changed(before directory) {
+	if r.cwd.path != before.path || r.cwd.lost != before.lost {
 		r.lose("a branch before it changes the working directory")
 	}
+	r.cwd.hoped, r.cwd.errexit = false, before.errexit
+}
+
+// asked visits commands whose failure is looked at.
+func (r *reading) asked(visit func()) {
+	before := r.tested
+	r.tested = true
+	visit()
+	r.tested = before
 }
 
 func (r *reading) stmts(list []*syntax.Stmt) {
 	for _, s := range list {
 		r.stmt(s)
+		if r.cwd.hoped {
+			r.lose("a cd before it may have failed")
+			r.cwd.hoped = false
+		}
 	}
 }
 
@@ -71,11 +92,14 @@ func (r *reading) stmt(s *syntax.Stmt) {
 	for _, redirect := range s.Redirs {
 		r.redirect(redirect)
 	}
-	if s.Background || s.Coprocess {
+	switch {
+	case s.Background || s.Coprocess:
 		r.apart(func() { r.command(s) })
-		return
+	case s.Negated:
+		r.asked(func() { r.command(s) })
+	default:
+		r.command(s)
 	}
-	r.command(s)
 }
 
 func (r *reading) command(s *syntax.Stmt) {
@@ -109,7 +133,7 @@ func (r *reading) command(s *syntax.Stmt) {
 			r.stmt(cmd.Stmt)
 		}
 	case *syntax.CoprocClause:
-		r.apart(func() { r.stmt(cmd.Stmt) })
+		r.coprocess(cmd)
 	case *syntax.TestDecl:
 		r.apart(func() { r.stmt(cmd.Body) })
 	default: // arithmetic and tests
@@ -118,7 +142,7 @@ func (r *reading) command(s *syntax.Stmt) {
 }
 
 func (r *reading) branches(c *syntax.IfClause) {
-	r.stmts(c.Cond)
+	r.asked(func() { r.stmts(c.Cond) })
 	r.perhaps(func() { r.stmts(c.Then) })
 	if c.Else != nil {
 		r.perhaps(func() { r.branches(c.Else) })
@@ -132,7 +156,7 @@ func (r *reading) loop(from, to syntax.Pos, condition, body []*syntax.Stmt) {
 		r.lose("a loop changes the working directory")
 	}
 	r.perhaps(func() {
-		r.stmts(condition)
+		r.asked(func() { r.stmts(condition) })
 		r.stmts(body)
 	})
 }
@@ -153,15 +177,49 @@ func (r *reading) binary(c *syntax.BinaryCmd) {
 	case syntax.AndStmt:
 		r.and(c)
 	case syntax.OrStmt:
-		r.stmt(c.X)
-		r.apart(func() { r.stmt(c.Y) })
-		if r.facts.moves(c.Y.Pos().Offset(), c.Y.End().Offset()) {
-			r.lose("a branch before it changes the working directory")
-		}
+		r.or(c)
 	default:
 		r.apart(func() { r.stmt(c.X) })
 		r.apart(func() { r.stmt(c.Y) })
 	}
+}
+
+// or visits a || b. After cd x || exit the directory is x.
+func (r *reading) or(c *syntax.BinaryCmd) {
+	before := r.cwd
+	r.asked(func() { r.stmt(c.X) })
+	r.apart(func() {
+		if r.cwd.hoped { // the cd failed
+			r.cwd = before
+		}
+		r.stmt(c.Y)
+	})
+	if leaves(c.Y) {
+		r.cwd.hoped = false
+		return
+	}
+	r.changed(before)
+	if r.facts.moves(c.Y.Pos().Offset(), c.Y.End().Offset()) {
+		r.lose("a branch before it changes the working directory")
+	}
+}
+
+// leaves reports whether nothing comes after s.
+func leaves(s *syntax.Stmt) bool {
+	if s.Background || s.Negated {
+		return false
+	}
+	switch cmd := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		name := ""
+		if len(cmd.Args) > 0 {
+			name = cmd.Args[0].Lit()
+		}
+		return name == "exit" || name == "return"
+	case *syntax.Block:
+		return leaves(cmd.Stmts[len(cmd.Stmts)-1])
+	}
+	return false
 }
 
 // and visits a && b && c: where one fails the rest does not run, so each may
@@ -177,14 +235,13 @@ func (r *reading) and(c *syntax.BinaryCmd) {
 		list = append(list, inner.Y)
 		first = inner.X
 	}
-	r.stmt(first)
 	before := r.cwd
+	r.asked(func() { r.stmt(first) })
 	for _, s := range slices.Backward(list) {
-		r.stmt(s)
+		r.cwd.hoped = false
+		r.asked(func() { r.stmt(s) })
 	}
-	if r.cwd != before {
-		r.lose("a branch before it changes the working directory")
-	}
+	r.changed(before)
 }
 
 // definition visits the body of a function, which runs who knows where.
@@ -204,15 +261,28 @@ func (r *reading) definition(d *syntax.FuncDecl) {
 	r.function = function
 }
 
+// coprocess visits coproc. Only a compound command can have a name before it;
+// the parser takes coproc rm export x for one that is called rm.
+func (r *reading) coprocess(c *syntax.CoprocClause) {
+	r.apart(func() { r.stmt(c.Stmt) })
+	switch c.Stmt.Cmd.(type) {
+	case nil, *syntax.CallExpr, *syntax.DeclClause, *syntax.LetClause, *syntax.TimeClause, *syntax.FuncDecl, *syntax.CoprocClause:
+		if c.Name != nil {
+			args := append(r.fields(c.Name), field{many: true, pieces: []piece{{anything, "..."}}})
+			r.apart(func() { r.run(invocation{args: args, line: r.lineOf(c), offset: c.Pos().Offset()}) })
+		}
+	}
+}
+
 // inside visits the substitutions in a word or an expression.
 func (r *reading) inside(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			r.apart(func() { r.stmts(n.Stmts) })
+			r.substitution(n.Stmts)
 			return false
 		case *syntax.ProcSubst:
-			r.apart(func() { r.stmts(n.Stmts) })
+			r.substitution(n.Stmts)
 			return false
 		case *syntax.ParamExp:
 			if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps && n.Exp.Word != nil && n.Exp.Word.Lit() == "P" {
@@ -220,6 +290,14 @@ func (r *reading) inside(n syntax.Node) {
 			}
 		}
 		return true
+	})
+}
+
+// substitution visits $(...), in which bash forgets set -e.
+func (r *reading) substitution(stmts []*syntax.Stmt) {
+	r.apart(func() {
+		r.cwd.errexit = false
+		r.stmts(stmts)
 	})
 }
 
@@ -251,7 +329,7 @@ func (r *reading) steers(line int, name string, value field) {
 	default:
 		ofZsh := r.noSplit && has("path aliases galiases saliases functions commands", name)
 		if ofZsh || strings.HasPrefix(name, "BASH_FUNC_") {
-			r.sheet.bare(line, capability.SpawnProc, name+" is set", "it changes what names mean")
+			r.sheet.bare(line, capability.SpawnProc, show(name)+" is set", "it changes what names mean")
 		}
 	}
 }

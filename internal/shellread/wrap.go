@@ -18,6 +18,8 @@ func (r *reading) wrapper(base string, in invocation) bool {
 	n, query, unclear := w.own(args)
 	own, inner := in.args[:1+n], args[n:]
 	switch {
+	case base == "env" && splitsString(own):
+		r.sheet.bare(in.line, capability.SpawnProc, commandLine(in), "env -S makes a command of a string")
 	case unclear:
 		r.sheet.bare(in.line, capability.SpawnProc, "runs "+commandLine(in), base+" is given a command that is not static")
 	case (query || len(inner) == 0) && (w.silent || w.quiet):
@@ -37,7 +39,8 @@ func (w wrapper) own(args []field) (n int, query, unclear bool) {
 		_, literal := args[n].literal()
 		switch {
 		case literal && text == "--":
-			return w.after(args, n+1, query)
+			n, far := w.after(args, n+1)
+			return n, query, unclear || far
 		case len(text) > 1 && text[0] == '-':
 			query = query || text[1] != '-' && strings.ContainsAny(text, w.queries)
 			n++
@@ -49,7 +52,7 @@ func (w wrapper) own(args []field) (n int, query, unclear bool) {
 		case w.assigns && assignment(text) != "":
 			n++
 		default:
-			n, query, far := w.after(args, n, query)
+			n, far := w.after(args, n)
 			return n, query, unclear || far
 		}
 	}
@@ -57,13 +60,12 @@ func (w wrapper) own(args []field) (n int, query, unclear bool) {
 }
 
 // after skips the operands before the command.
-func (w wrapper) after(args []field, n int, query bool) (int, bool, bool) {
-	unclear := false
+func (w wrapper) after(args []field, n int) (end int, unclear bool) {
 	for range w.operands {
 		unclear = unclear || n < len(args) && args[n].many
 		n++
 	}
-	return min(n, len(args)), query, unclear
+	return min(n, len(args)), unclear
 }
 
 // wantsValue reports whether the value of an option is the next argument.
@@ -93,8 +95,6 @@ func (r *reading) through(base string, w wrapper, own []field, in invocation) {
 		switch {
 		case w.assigns && assignment(text) != "":
 			r.steers(in.line, assignment(text), arg.from(len(assignment(text))+1))
-		case base == "env" && (strings.HasPrefix(text, "-S") || strings.HasPrefix(text, "--split-string")):
-			r.sheet.bare(in.line, capability.SpawnProc, "runs env -S", "it makes a command of a string")
 		case base == "env" && (strings.HasPrefix(text, "-C") || strings.HasPrefix(text, "--chdir")), base == "chroot":
 			r.lose(base + " changes the directory")
 		case base == "xargs" && strings.HasPrefix(text, "-I"):
@@ -121,6 +121,13 @@ func (r *reading) through(base string, w wrapper, own []field, in invocation) {
 	if !w.silent {
 		r.cwd = before
 	}
+}
+
+func splitsString(own []field) bool {
+	return slices.ContainsFunc(own, func(f field) bool {
+		text := f.prefix()
+		return strings.HasPrefix(text, "--split-string") || strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--") && strings.Contains(text, "S")
+	})
 }
 
 // value returns that of the option at i: what follows it in the same argument
