@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/iff-run/iff/internal/beneath"
+	"github.com/iff-run/iff/manifest"
 )
 
 const (
@@ -66,9 +68,12 @@ func (f *finder) visit(dir string, depth int) error {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
+		if errors.Is(err, syscall.ENOTDIR) {
+			return &ReadError{Reason: Reason(beneath.NotADirectory), File: dir, Detail: "it is a file", Err: err}
+		}
 		return &ReadError{Reason: Unreadable, File: dir, Detail: err.Error(), Err: err}
 	}
-	if slices.ContainsFunc(entries, isSkillFile) {
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isSkillFile(e, depth) }) {
 		f.found = append(f.found, dir)
 		return nil
 	}
@@ -104,6 +109,8 @@ func (f *finder) child(dir string, e fs.DirEntry, depth int) error {
 	return f.visit(path, depth+1)
 }
 
-func isSkillFile(e fs.DirEntry) bool {
-	return strings.EqualFold(e.Name(), "SKILL.md") || e.Name() == "skill.iff.json"
+// isSkillFile: a manifest alone makes a skill only of the path that was named,
+// so that a folder which contains a home does not take its base manifest in.
+func isSkillFile(e fs.DirEntry, depth int) bool {
+	return strings.EqualFold(e.Name(), "SKILL.md") || depth == 0 && e.Name() == manifest.FileName
 }

@@ -117,6 +117,9 @@ func (v *verification) parse() (string, *LoadError) {
 	if v.terms.Root == nil || v.terms.Root.Scheme() == nil || v.terms.State == nil {
 		return "", &LoadError{Reason: Reason(trust.Unsigned), Detail: "there is no locked trust root to load under"}
 	}
+	if v.p.manifestErr != nil {
+		return "", contentError(v.p.manifestErr)
+	}
 	data := v.p.sidecar.Manifest
 	if data == nil {
 		return "", &LoadError{Reason: ManifestMissing, Where: manifest.FileName, Detail: "nobody has signed this skill here; inspect it, then iff skill adopt or iff skill sign"}
@@ -166,6 +169,9 @@ func trustError(err error) *LoadError {
 // signature is step 3: the signature, then whether what is on disk is what was
 // signed, then whether something newer was seen.
 func (v *verification) signature() (string, *LoadError) {
+	if v.p.signatureErr != nil {
+		return "", contentError(v.p.signatureErr)
+	}
 	if v.p.sidecar.Signature == nil {
 		return "", &LoadError{Reason: SignatureMissing, Where: manifest.SignatureFileName, Detail: "the manifest is not signed; run iff skill sign"}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -12,7 +13,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/iff-run/iff/internal/beneath"
-	"github.com/iff-run/iff/internal/visible"
 	"github.com/iff-run/iff/manifest"
 )
 
@@ -55,6 +55,8 @@ type Package struct {
 	content *Content
 	err     error // why there is no content
 	sidecar Sidecar
+	// Why a sidecar file that is there could not be read.
+	manifestErr, signatureErr error
 }
 
 // Read reads a directory once, within limits. A directory that cannot be
@@ -77,9 +79,8 @@ func Read(dir string, limits Limits) (*Package, error) {
 	} else {
 		p.content, p.err = newContent(r.files, r.data)
 	}
-	if p.sidecar, err = readSidecar(root); err != nil {
-		return nil, err
-	}
+	p.sidecar.Manifest, p.manifestErr = readSidecar(root, manifest.FileName)
+	p.sidecar.Signature, p.signatureErr = readSidecar(root, manifest.SignatureFileName)
 	return p, nil
 }
 
@@ -92,10 +93,13 @@ func (p *Package) Content() (*Content, error) { return p.content, p.err }
 // Sidecar returns the manifest and signature that belong to the package.
 func (p *Package) Sidecar() Sidecar { return p.sidecar }
 
+// HasManifest reports whether there is a manifest, readable or not.
+func (p *Package) HasManifest() bool { return p.sidecar.Manifest != nil || p.manifestErr != nil }
+
 // WithSidecar returns the package with a sidecar that is kept elsewhere.
 func (p *Package) WithSidecar(s Sidecar) *Package {
 	q := *p
-	q.sidecar = s
+	q.sidecar, q.manifestErr, q.signatureErr = s, nil, nil
 	return &q
 }
 
@@ -172,7 +176,7 @@ func (r *reader) entry(d *beneath.Dir, name string, e beneath.Entry, depth int) 
 func (r *reader) twin(name string) error {
 	key := fold(name)
 	if other, ok := r.twins[key]; ok {
-		return &ReadError{Reason: NameTwin, File: name, Detail: "differs from " + visible.Escape(other) + " only in case or Unicode form; rename one"}
+		return &ReadError{Reason: NameTwin, File: name, Detail: strconv.QuoteToASCII(name) + " differs from " + strconv.QuoteToASCII(other) + " only in case or Unicode form; rename one"}
 	}
 	r.twins[key] = name
 	return nil
@@ -216,22 +220,16 @@ func orDot(name string) string {
 	return name
 }
 
-func readSidecar(root *beneath.Dir) (Sidecar, error) {
-	var s Sidecar
-	for _, part := range []struct {
-		name string
-		into *[]byte
-	}{{manifest.FileName, &s.Manifest}, {manifest.SignatureFileName, &s.Signature}} {
-		f, err := root.ReadFile(part.name, sidecarLimit)
-		if out := (*beneath.Error)(nil); errors.As(err, &out) && out.Reason == beneath.NotFound {
-			continue
-		}
-		if err != nil {
-			return Sidecar{}, fromBeneath(part.name, err)
-		}
-		*part.into = f.Data
+// readSidecar reads one of the files beside the content; nil where it is not.
+func readSidecar(root *beneath.Dir, name string) ([]byte, error) {
+	f, err := root.ReadFile(name, sidecarLimit)
+	if out := (*beneath.Error)(nil); errors.As(err, &out) && out.Reason == beneath.NotFound {
+		return nil, nil
 	}
-	return s, nil
+	if err != nil {
+		return nil, fromBeneath(name, err)
+	}
+	return f.Data, nil
 }
 
 // fromBeneath gives an error of the directory layer the name that the author

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/visible"
@@ -29,7 +30,7 @@ func (doctorCmd) Run(a *app) error {
 	d := &doctor{holds: true}
 	h, err := a.open(home.Read)
 	if err != nil {
-		d.no("home", visible.Escape(err.Error())+"; "+remedyFor(reasonOf(err)))
+		d.no("home", shown(err)+"; "+remedyFor(reasonOf(err)))
 	} else {
 		d.home(h)
 		d.keys(h)
@@ -90,7 +91,7 @@ func (d *doctor) home(h *home.Home) {
 func (d *doctor) keys(h *home.Home) {
 	keys, err := h.Keys()
 	if err != nil {
-		d.no("keys", visible.Escape(err.Error()))
+		d.no("keys", shown(err))
 		return
 	}
 	for _, k := range keys {
@@ -102,6 +103,8 @@ func (d *doctor) keys(h *home.Home) {
 			d.no("key "+k.Name, fmt.Sprintf("mode %04o lets others read it; chmod 600, and revoke it if others could", info.Mode().Perm()))
 		case k.Private && !k.Protected && known && !e.Adopter:
 			d.no("key "+k.Name, "it has no passphrase, yet the trust root gives it authority; revoke it and make another")
+		case known && revokedOrExpired(h, e.ID):
+			d.ok("key "+k.Name, keyUse(h.Root(), k.Public, time.Now()))
 		case !k.Private:
 			d.ok("key "+k.Name, "only its public half is here")
 		case !k.Protected:
@@ -112,14 +115,19 @@ func (d *doctor) keys(h *home.Home) {
 	}
 }
 
+func revokedOrExpired(h *home.Home, id string) bool {
+	_, err := h.Root().Signer(id, time.Now())
+	return err != nil
+}
+
 func (d *doctor) base(h *home.Home) {
 	p, err := h.Read(filepath.Join(h.Dir(), "base"))
 	if err != nil {
-		d.no("base", visible.Escape(err.Error()))
+		d.no("base", shown(err))
 		return
 	}
 	if r := skill.Verify(p, h.Terms()); r.Err != nil {
-		d.no("base", visible.Escape(r.Err.Error())+"; "+remedyFor(string(r.Err.Reason)))
+		d.no("base", shown(r.Err)+"; "+remedyFor(string(r.Err.Reason)))
 		return
 	}
 	d.ok("base", "calls outside any skill: signed, loads")

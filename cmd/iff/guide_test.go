@@ -234,9 +234,9 @@ func TestGuideComparison(t *testing.T) {
 	}
 }
 
-// shown matches the tests that docs/threat-model.md names, such as
+// shownBy matches the tests that docs/threat-model.md names, such as
 // skill.TestLoads/case, and scripts.
-var shown = regexp.MustCompile("`(?:([a-z]+)\\.(Test[A-Za-z0-9]+)(?:/([^`]+))?|([a-z]+\\.txtar))`")
+var shownBy = regexp.MustCompile("`(?:([a-z]+)\\.(Test[A-Za-z0-9]+)(?:/([^`]+))?|([a-z]+\\.txtar))`")
 
 // TestThreatModelNamesTests finds a claim whose test is gone.
 func TestThreatModelNamesTests(t *testing.T) {
@@ -244,7 +244,7 @@ func TestThreatModelNamesTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := shown.FindAllStringSubmatch(string(doc), -1)
+	named := shownBy.FindAllStringSubmatch(string(doc), -1)
 	if len(named) < 50 {
 		t.Errorf("only %d tests were found in the document", len(named))
 	}

@@ -59,7 +59,7 @@ func (c initCmd) scheme() (*label.Scheme, error) {
 	}
 	f, err := os.Open(c.Scheme)
 	if err != nil {
-		return nil, &usageError{detail: "--scheme " + c.Scheme + ": neither a built-in scheme nor a file that can be read", remedy: "built-in: generic, default, us-government, healthcare, financial; a file: see docs/formats.md"}
+		return nil, &usageError{reason: "usage", detail: "--scheme " + c.Scheme + ": neither a built-in scheme nor a file that can be read", remedy: "built-in: generic, default, us-government, healthcare, financial; a file: see docs/formats.md"}
 	}
 	defer f.Close()
 	const limit = 256 << 10

@@ -79,7 +79,7 @@ func scrub() {
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var c cli
-	a := &app{ctx: ctx, stdin: stdin, out: stdout, err: stderr, now: time.Now, colour: isTerminal(stdout), tty: isTerminal(stderr)}
+	a := &app{ctx: ctx, stdin: stdin, out: stdout, err: stderr, now: time.Now, colour: isTerminal(stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", tty: isTerminal(stderr)}
 	code := exitHolds
 	parser, err := newParser(&c, stdout, stderr, &code)
 	if err != nil {

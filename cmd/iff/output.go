@@ -97,7 +97,7 @@ func (a *app) fail(err error) int {
 	if errors.As(err, &usage) && usage.remedy != "" {
 		remedy = usage.remedy
 	}
-	message := visible.EscapeMultiline(err.Error())
+	message := shown(err)
 	if a.json {
 		var out errorJSON
 		out.Error.Reason, out.Error.Message, out.Error.Remedy = reason, message, remedy
@@ -165,6 +165,14 @@ func list[T any](s []T) []T {
 		return []T{}
 	}
 	return s
+}
+
+// shown makes an error's text safe for a terminal. Most errors escape what they
+// quote already; escaping doubles the backslash of an escape that it meets.
+func shown(err error) string { return undouble(visible.EscapeMultiline(err.Error())) }
+
+func undouble(s string) string {
+	return strings.NewReplacer(`\\u{`, `\u{`, `\\x{`, `\x{`).Replace(s)
 }
 
 func plural(n int, one string) string {

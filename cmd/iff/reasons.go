@@ -77,12 +77,12 @@ var reasons = []reasonGroup{
 	{"Step 3: the signature", "Content and manifest are as the signer signed them, and nothing newer was seen.", []reasonRow{
 		{"signature-missing", "There is a manifest without a signature, or neither.", "sign it: iff skill sign DIR; or draft it anew: iff skill adopt --replace DIR"},
 		{"signature-malformed", "The signature file is damaged, or in another format.", "restore skill.iff.sig, or sign again: iff skill sign DIR"},
-		{"signature-invalid", "The signature is not the signer's over this manifest and content.", "get the skill from its signer again; or read it, then vouch for it yourself: iff skill sign DIR"},
+		{"signature-invalid", "The signature is not the signer's over this manifest and content.", "get the skill from its signer again; or read it and take it in: iff skill adopt --replace DIR"},
 		{"signature-encoding", "A signature is not 88 characters of padded standard base64.", "restore the file from a copy"},
-		{"manifest-changed", "The manifest is not the one that was signed.", "if the edit is meant: iff skill adopt --edited DIR, or iff skill sign DIR; to undo it: iff skill adopt --replace DIR"},
-		{"content-changed", "A file is not as it was signed.", "see what changed: iff skill diff DIR; if it is meant: iff skill adopt DIR, or iff skill sign DIR"},
-		{"version-replayed", "A newer version of this skill was seen.", "get the newer one; if this one is meant: iff skill adopt DIR, or iff skill sign DIR"},
-		{"version-equivocal", "This version was seen with other content or another manifest.", "put the other back; if this one is meant: iff skill adopt DIR, or iff skill sign DIR"},
+		{"manifest-changed", "The manifest is not the one that was signed.", "if the edit is meant: iff skill sign --edited DIR, or iff skill adopt --edited DIR"},
+		{"content-changed", "A file is not as it was signed.", "see what changed: iff skill diff DIR; if it is meant: iff skill sign DIR, or iff skill adopt --replace DIR"},
+		{"version-replayed", "A newer version of this skill was seen.", "get the newer one; if this one is meant: iff skill sign DIR, or iff skill adopt --replace DIR"},
+		{"version-equivocal", "This version was seen with other content or another manifest.", "put the other back; if this one is meant: iff skill sign DIR, or iff skill adopt --replace DIR"},
 	}},
 	{"Steps 4 to 7: labels, level, the set", "What is genuine may still be more than its signer may sign, or than you may use.", []reasonRow{
 		{"label-above-signer", "The skill's label is not within what its signer may sign.", "lower it: iff skill sign --label LABEL DIR; or use another key: iff skill sign --key NAME DIR"},
@@ -95,6 +95,7 @@ var reasons = []reasonGroup{
 	{"Adopting and signing", "What is refused before anything is written.", []reasonRow{
 		{"already-signed", "The skill comes with a manifest that does not load here.", "see why: iff skill verify DIR; to drop that manifest: iff skill adopt --replace DIR"},
 		{"key-not-in-trust", "The key is not in the trust root, so nothing it signs would load.", "enter it: iff trust add KEY --level LEVEL; or use another: iff skill sign --key NAME DIR"},
+		{"adopter-gone", "The adopter of this home is revoked or has expired.", "vouch for the skill yourself: iff skill sign DIR"},
 		{"key-unprotected", "A key without a passphrase may neither attest above unverified nor approve.", "make one with a passphrase: iff key new NAME; then enter it: iff trust add NAME"},
 		{"directory-not-writable", "The directory cannot be written, and holds a manifest that would have to be replaced.", "copy the skill elsewhere, then adopt the copy: iff skill adopt --replace DIR"},
 	}},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -58,7 +59,7 @@ func one(dir string) (string, error) {
 		return "", err
 	}
 	if len(found) > 1 {
-		return "", &usageError{detail: fmt.Sprintf("%s contains %d skills", visible.Escape(dir), len(found)), remedy: "name one of them, such as " + visible.Escape(found[0])}
+		return "", &usageError{reason: "usage", detail: fmt.Sprintf("%s contains %d skills", visible.Escape(dir), len(found)), remedy: "name one of them, such as " + visible.Escape(found[0])}
 	}
 	return found[0], nil
 }
@@ -157,11 +158,13 @@ func refusal(err error) *refusalJSON {
 	if code == exitInternal {
 		return nil
 	}
-	out := &refusalJSON{Reason: reason, Detail: visible.Escape(err.Error()), Remedy: remedyFor(reason)}
+	out := &refusalJSON{Reason: reason, Detail: shown(err), Remedy: remedyFor(reason)}
 	if ld, ok := asLoadError(err); ok {
-		out.Step, out.Where, out.Detail = ld.Step, visible.Escape(ld.Where), visible.Escape(ld.Detail)
+		out.Step, out.Where, out.Detail = ld.Step, visible.Escape(ld.Where), undouble(visible.Escape(ld.Detail))
 	} else if rd, ok := asReadError(err); ok {
-		out.Where, out.Detail = visible.Escape(rd.File), visible.Escape(rd.Detail)
+		out.Where, out.Detail = visible.Escape(rd.File), undouble(visible.Escape(rd.Detail))
+	} else if hm, ok := asHomeError(err); ok {
+		out.Where, out.Detail = visible.Escape(hm.Path), undouble(visible.Escape(hm.Detail))
 	} else if md, ok := asMarkdownError(err); ok {
 		out.Where, out.Detail = place(skillmd.FileName, md.Line, 0), visible.Escape(md.Detail)
 	}
@@ -211,4 +214,24 @@ func (a *app) readSkill(dir string, f func(*home.Home, *skill.Package) error) er
 		}
 		return f(h, p)
 	})
+}
+
+func asLoadError(err error) (*skill.LoadError, bool) {
+	var e *skill.LoadError
+	return e, errors.As(err, &e)
+}
+
+func asMarkdownError(err error) (*skillmd.Error, bool) {
+	var e *skillmd.Error
+	return e, errors.As(err, &e)
+}
+
+func asReadError(err error) (*skill.ReadError, bool) {
+	var e *skill.ReadError
+	return e, errors.As(err, &e)
+}
+
+func asHomeError(err error) (*home.Error, bool) {
+	var e *home.Error
+	return e, errors.As(err, &e)
 }

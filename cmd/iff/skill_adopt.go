@@ -1,13 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/iff-run/iff/internal/home"
-	"github.com/iff-run/iff/internal/skillmd"
 	"github.com/iff-run/iff/internal/visible"
-	"github.com/iff-run/iff/skill"
 )
 
 type skillAdoptCmd struct {
@@ -88,11 +85,15 @@ func (c skillAdoptCmd) adopt(a *app, h *home.Home, t target) (adoptedJSON, error
 }
 
 func (a *app) printAdopted(out adoptJSON) error {
-	var rows [][]string
+	var rows, refused [][]string // what needs a person comes last
 	for _, s := range out.Skills {
-		rows = append(rows, adoptRow(a, s))
+		if s.Refused == nil {
+			rows = append(rows, adoptRow(a, s))
+		} else {
+			refused = append(refused, adoptRow(a, s))
+		}
 	}
-	if err := a.table(rows); err != nil {
+	if err := a.table(append(rows, refused...)); err != nil {
 		return err
 	}
 	empty := 0
@@ -145,19 +146,4 @@ func (a *app) adoptNotes(s adoptedJSON, alone bool) {
 			a.printf("  may ask for  %s\n", g)
 		}
 	}
-}
-
-func asLoadError(err error) (*skill.LoadError, bool) {
-	var e *skill.LoadError
-	return e, errors.As(err, &e)
-}
-
-func asMarkdownError(err error) (*skillmd.Error, bool) {
-	var e *skillmd.Error
-	return e, errors.As(err, &e)
-}
-
-func asReadError(err error) (*skill.ReadError, bool) {
-	var e *skill.ReadError
-	return e, errors.As(err, &e)
 }

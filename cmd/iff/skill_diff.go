@@ -49,6 +49,10 @@ func (a *app) printDiff(out diffJSON) error {
 	if err := a.table(rows); err != nil {
 		return err
 	}
-	a.printf("if this is meant: iff skill adopt %[1]s, or iff skill sign %[1]s\n", short(out.Directory))
+	remedy := "if this is meant: iff skill sign %[1]s, or iff skill adopt --replace %[1]s\n"
+	if out.Manifest != string(skill.ManifestSame) {
+		remedy = "if this is meant: iff skill sign --edited %[1]s, or iff skill adopt --edited %[1]s\n"
+	}
+	a.printf(remedy, short(out.Directory))
 	return nil
 }

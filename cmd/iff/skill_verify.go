@@ -52,7 +52,11 @@ func (c skillVerifyCmd) Run(a *app) error {
 			if err := a.ctx.Err(); err != nil {
 				return err
 			}
-			out.Skills = append(out.Skills, verifyOne(h, t))
+			row, err := verifyOne(h, t)
+			if err != nil {
+				return err
+			}
+			out.Skills = append(out.Skills, row)
 			progress(i + 1)
 		}
 		return nil
@@ -76,7 +80,7 @@ func (c skillVerifyCmd) Run(a *app) error {
 	return nil
 }
 
-func verifyOne(h *home.Home, t target) verifiedJSON {
+func verifyOne(h *home.Home, t target) (verifiedJSON, error) {
 	out := verifiedJSON{Directory: t.dir, Steps: []stepsJSON{}, Changes: []changeJSON{}}
 	p, err := (*skill.Package)(nil), t.err
 	if err == nil {
@@ -84,22 +88,22 @@ func verifyOne(h *home.Home, t target) verifiedJSON {
 	}
 	if err != nil {
 		if out.Refused = refusal(err); out.Refused == nil {
-			out.Refused = &refusalJSON{Detail: visible.Escape(err.Error())}
+			return out, err
 		}
-		return out
+		return out, nil
 	}
 	r := skill.Verify(p, h.Terms())
 	out.Loads, out.Skill, out.Steps, out.Changes = r.Err == nil, skillOf(r), stepsOf(r), changesOf(r.Changes)
 	if r.Err != nil {
 		out.Refused = refusal(r.Err)
 	}
-	return out
+	return out, nil
 }
 
 func stepsOf(r skill.Report) []stepsJSON {
 	out := make([]stepsJSON, len(r.Steps))
 	for i, s := range r.Steps {
-		out[i] = stepsJSON{Step: s.Number, Name: s.Name, Outcome: string(s.Outcome), Checked: visible.Escape(s.Checked)}
+		out[i] = stepsJSON{Step: s.Number, Name: s.Name, Outcome: string(s.Outcome), Checked: undouble(visible.Escape(s.Checked))}
 	}
 	return out
 }
@@ -160,7 +164,7 @@ func (a *app) printSteps(s verifiedJSON, title bool) error {
 	}
 	a.printf("refused %s: %s\n", where, s.Refused.Reason)
 	if len(s.Steps) == 0 {
-		a.printf("  %s\n", s.Refused.Detail)
+		a.printf("  %s\n", s.Refused)
 	}
 	if s.Refused.Remedy != "" {
 		a.printf("  %s\n", remedyOf(s.Refused, s.Directory))
@@ -169,13 +173,13 @@ func (a *app) printSteps(s verifiedJSON, title bool) error {
 }
 
 func (a *app) printVerdicts(out verifyJSON) error {
-	var rows [][]string
+	var rows, refused [][]string // what needs a person comes last
 	for _, s := range out.Skills {
 		if s.Loads {
 			rows = append(rows, []string{a.paint(green, "ok"), short(s.Directory), fmt.Sprintf("%s version %d, %s, signed by %s", s.Skill.Name, s.Skill.Version, s.Skill.Level, s.Skill.Signer)})
 			continue
 		}
-		rows = append(rows, []string{a.paint(red, "NO"), short(s.Directory), fmt.Sprintf("step %d: %s", s.Refused.Step, s.Refused)})
+		refused = append(refused, []string{a.paint(red, "NO"), short(s.Directory), fmt.Sprintf("step %d: %s", s.Refused.Step, s.Refused)})
 	}
-	return a.table(rows)
+	return a.table(append(rows, refused...))
 }

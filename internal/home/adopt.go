@@ -2,6 +2,7 @@ package home
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -64,6 +65,9 @@ func (a *Adoption) signedAs(m manifest.Manifest) {
 // durable before the sidecar is written.
 func (h *Home) Adopt(ctx context.Context, dir string, opts AdoptOptions) (Adoption, error) {
 	key, entry, err := h.signerKey(AdopterKey, nil)
+	if errors.Is(err, errNoAuthority) {
+		err = &Error{Reason: AdopterGone, Path: AdopterKey, Detail: "a home has one adopter, and this one's has no authority any more; sign instead, or make a new home", Err: err}
+	}
 	if err != nil {
 		return Adoption{}, err
 	}
@@ -72,7 +76,7 @@ func (h *Home) Adopt(ctx context.Context, dir string, opts AdoptOptions) (Adopti
 		return Adoption{}, err
 	}
 	before := skill.Verify(p, h.Terms())
-	if p.Sidecar().Manifest != nil && !opts.Replace {
+	if p.Sidecar().Manifest != nil && !opts.Replace && !opts.Edited {
 		m, kept, err := h.keep(p, before, entry)
 		if err != nil {
 			return Adoption{}, err
@@ -109,9 +113,13 @@ func (h *Home) keep(p *skill.Package, before skill.Report, adopter trust.Entry) 
 	case before.Err == nil:
 		return m, true, nil
 	}
+	mend := "let them sign it again"
+	if before.Err.Reason == skill.Reason(trust.SignerUnknown) {
+		mend = "trust its signer"
+	}
 	return m, false, &skill.LoadError{
 		Step: before.Err.Step, Reason: skill.AlreadySigned, Where: manifest.FileName,
-		Detail: fmt.Sprintf("it comes with a manifest of %s that does not load here (%s); trust its signer, or adopt with --replace", m.Signer(), before.Err.Reason), Err: before.Err,
+		Detail: fmt.Sprintf("it has a manifest of %s that does not load here (%s); %s, or adopt with --replace", m.Signer(), before.Err.Reason, mend), Err: before.Err,
 	}
 }
 
@@ -133,10 +141,10 @@ func (h *Home) keepAs(ctx context.Context, p *skill.Package, m manifest.Manifest
 // signature holds, the draft's otherwise.
 func (h *Home) adoptedFields(p *skill.Package, before skill.Report, adopter trust.Entry, a *Adoption, opts AdoptOptions) (manifest.Fields, error) {
 	m, err := manifest.Parse(p.Sidecar().Manifest, h.root.Scheme())
-	if err != nil || m.Signer() != adopter.ID || opts.Redraft {
+	if err != nil || opts.Redraft || m.Signer() != adopter.ID && !opts.Edited {
 		return a.Draft.Fields, nil
 	}
-	if !h.genuine(p, m, before) && !opts.Edited {
+	if !opts.Edited && !h.genuine(p, m, before) {
 		if opts.Replace {
 			return a.Draft.Fields, nil
 		}
@@ -146,7 +154,8 @@ func (h *Home) adoptedFields(p *skill.Package, before skill.Report, adopter trus
 		}
 	}
 	fields := m.Fields()
-	fields.Name = a.Draft.Fields.Name
+	fields.Name, fields.Signer = a.Draft.Fields.Name, adopter.ID
+	fields.Verification, fields.Label = a.Draft.Fields.Verification, a.Draft.Fields.Label
 	for _, g := range a.Draft.Fields.Caps {
 		if !granted(m.Grants(), g) {
 			a.Ungranted = append(a.Ungranted, g)
@@ -211,7 +220,8 @@ func (h *Home) adopt(ctx context.Context, p *skill.Package, before skill.Report,
 	if _, ok := h.State().Observed(record.Identity{Name: signed.Skill.Name, Signer: signed.Skill.Signer}); !ok {
 		a.Outcome = Adopted
 	}
-	foreign := p.Sidecar().Manifest != nil && opts.Replace
+	old, err := manifest.Parse(p.Sidecar().Manifest, h.root.Scheme())
+	foreign := p.Sidecar().Manifest != nil && (err != nil || old.Signer() != m.Signer())
 	if err := h.append(ctx, record.SkillAdopted{Directory: p.Directory(), Skill: signed.Skill, Replaced: foreign}); err != nil {
 		return err
 	}
@@ -246,6 +256,9 @@ func (h *Home) next(p *skill.Package, f manifest.Fields) (manifest.Manifest, err
 	return skill.NextVersion(f, c, h.root.Scheme(), h.State())
 }
 
+// errNoAuthority marks a signer that is revoked or has expired.
+var errNoAuthority = errors.New("it signs nothing any more")
+
 // signerKey opens a key and finds its signer in the trust root.
 func (h *Home) signerKey(name string, pass keyfile.Passphrase) (trust.Signer, trust.Entry, error) {
 	key, err := h.OpenKey(name, pass)
@@ -257,7 +270,7 @@ func (h *Home) signerKey(name string, pass keyfile.Passphrase) (trust.Signer, tr
 		return nil, trust.Entry{}, &Error{Reason: NotSigner, Path: name, Detail: fmt.Sprintf("%s is not in trust root %d; add it with iff trust add", key.Public().Fingerprint(), h.root.Version())}
 	}
 	if _, err := h.root.Signer(entry.ID, h.now()); err != nil {
-		return nil, trust.Entry{}, err
+		return nil, trust.Entry{}, errors.Join(err, errNoAuthority)
 	}
 	return key, entry, nil
 }

@@ -84,8 +84,8 @@ func configError(detail string) error {
 
 var configTemplate = template.Must(template.New("").Parse(`# iff's configuration. Written by iff init; yours to edit.
 
-# dev: approvals may come from the same user that runs the agent, and every
-# record says so. Both profiles gate, record and lock alike.
+# dev, or strict once the log is anchored and this file is signed; this version
+# has dev only.
 profile = "{{.Profile}}"
 
 [operator]

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/iff-run/iff/internal/durable"
@@ -163,7 +165,25 @@ func (h *Home) openTrust() (*trust.Draft, error) {
 		}
 		chain = append(chain, data)
 	}
+	if err := h.checkGap(len(chain)); err != nil {
+		return nil, err
+	}
 	return trust.Open(chain, trust.PublicKey{})
+}
+
+// checkGap refuses a document behind a missing one: it may revoke somebody.
+func (h *Home) checkGap(have int) error {
+	entries, err := os.ReadDir(filepath.Join(h.dir, trustDir))
+	if err != nil {
+		return &Error{Reason: Unreadable, Path: trustDir, Detail: err.Error(), Err: err}
+	}
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".json")
+		if n, err := strconv.Atoi(name); ok && err == nil && n > have {
+			return &trust.Error{Reason: trust.VersionGap, Field: h.trustPath(int64(n)), Detail: fmt.Sprintf("document %d is missing; restore it", have+1)}
+		}
+	}
+	return nil
 }
 
 // checkTrust holds the chain against the configuration and the records: the

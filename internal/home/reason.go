@@ -22,7 +22,8 @@ const (
 	RecordsBroken Reason = "records-broken"
 	NameInvalid   Reason = "operator-invalid"
 	NotSigner     Reason = "key-not-in-trust"
-	KeyExposed    Reason = "key-unprotected"
+	KeyUnguarded  Reason = "key-unprotected"
+	AdopterGone   Reason = "adopter-gone"
 	NotWritable   Reason = "directory-not-writable"
 )
 

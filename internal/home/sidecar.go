@@ -17,7 +17,7 @@ import (
 // a change is reported as a change and not as a skill that nobody signed.
 func (h *Home) Read(dir string) (*skill.Package, error) {
 	p, err := skill.Read(dir, skill.Limits{})
-	if err != nil || p.Sidecar().Manifest != nil {
+	if err != nil || p.HasManifest() {
 		return p, err
 	}
 	var roots []string

@@ -141,7 +141,7 @@ func (h *Home) mustBeProtected(name string) error {
 		return err
 	}
 	if !protected {
-		return &Error{Reason: KeyExposed, Path: name, Detail: "a key that signs above unverified must be protected by a passphrase; for an OpenSSH key: ssh-keygen -p -f " + name}
+		return &Error{Reason: KeyUnguarded, Path: name, Detail: "a key that signs above unverified must be protected by a passphrase; for an OpenSSH key: ssh-keygen -p -f " + name}
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (h *Home) plainKeySigns(e trust.Entry) error {
 	}
 	for _, k := range keys {
 		if k.Public == e.PublicKey && k.Private && !k.Protected {
-			return &Error{Reason: KeyExposed, Path: k.Name, Detail: "this key has no passphrase, so it may neither sign above unverified nor approve; make one with iff key new"}
+			return &Error{Reason: KeyUnguarded, Path: k.Name, Detail: "this key has no passphrase, so it may neither sign above unverified nor approve; make one with iff key new"}
 		}
 	}
 	return nil

@@ -1,0 +1,159 @@
+package home_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/iff-run/iff/internal/durable"
+	"github.com/iff-run/iff/internal/home"
+	"github.com/iff-run/iff/internal/keyfile"
+	"github.com/iff-run/iff/level"
+	"github.com/iff-run/iff/manifest"
+	"github.com/iff-run/iff/skill"
+	"github.com/iff-run/iff/trust"
+)
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+}
+
+func grants(t *testing.T, h *home.Home, s string) []string {
+	t.Helper()
+	p, err := h.Read(s)
+	must(t, err)
+	m, err := manifest.Parse(p.Sidecar().Manifest, h.Root().Scheme())
+	must(t, err)
+	return m.Grants().Strings()
+}
+
+// An update asks for more; it gets what it had until the operator says so.
+func TestUpdateDoesNotWidenItself(t *testing.T) {
+	h, s := open(t, newHome(t), home.Write), newSkill(t, "a")
+	_, err := h.Adopt(t.Context(), s, home.AdoptOptions{})
+	must(t, err)
+	write(t, s, "SKILL.md", "---\nname: a\ndescription: d\nallowed-tools: Read WebFetch\n---\n")
+	a, err := h.Adopt(t.Context(), s, home.AdoptOptions{})
+	must(t, err)
+	if got := grants(t, h, s); !slices.Equal(got, []string{"fs.read(**)"}) || !slices.Equal(a.Ungranted, []string{"net.egress"}) {
+		t.Errorf("grants %v, not granted %v", got, a.Ungranted)
+	}
+	_, err = h.Adopt(t.Context(), s, home.AdoptOptions{Redraft: true})
+	must(t, err)
+	if got := grants(t, h, s); !slices.Contains(got, "net.egress") {
+		t.Errorf("drafted anew: %v", got)
+	}
+}
+
+func TestEditsAreNotAdoptedUnasked(t *testing.T) {
+	h, s := open(t, newHome(t), home.Write), newSkill(t, "a")
+	_, err := h.Adopt(t.Context(), s, home.AdoptOptions{})
+	must(t, err)
+	data, err := os.ReadFile(filepath.Join(s, manifest.FileName))
+	must(t, err)
+	write(t, s, manifest.FileName, strings.Replace(string(data), "fs.read(**)", "pay", 1))
+	if _, err := h.Adopt(t.Context(), s, home.AdoptOptions{}); reason(err) != "manifest-changed" {
+		t.Errorf("adopting an edited manifest: %v", err)
+	}
+	if _, err := h.Sign(t.Context(), s, home.SignOptions{Key: "me", Passphrase: pass, Level: "declared"}); reason(err) != "manifest-changed" {
+		t.Errorf("signing an edited manifest: %v", err)
+	}
+	_, err = h.Adopt(t.Context(), s, home.AdoptOptions{Edited: true})
+	must(t, err)
+	if got := grants(t, h, s); !slices.Equal(got, []string{"pay"}) {
+		t.Errorf("grants %v", got)
+	}
+}
+
+func TestUnprotectedKeysSignNothingAboveUnverified(t *testing.T) {
+	dir := newHome(t)
+	k, err := keyfile.Generate()
+	must(t, err)
+	must(t, k.WritePlain(durable.OS(), filepath.Join(dir, "keys", "plain.key")))
+	must(t, k.WritePublic(durable.OS(), filepath.Join(dir, "keys", "plain.pub"), "plain"))
+	h, s := open(t, dir, home.Write), newSkill(t, "a")
+	entry := trust.Entry{ID: "plain", PublicKey: k.Public(), Clearance: h.Root().Scheme().Bottom().Parts(), NotAfter: trust.Never}
+	for name, change := range map[string]func(*trust.Entry){
+		"declared": func(e *trust.Entry) { e.Level = level.Declared },
+		"approver": func(e *trust.Entry) { e.Approver = true },
+	} {
+		e := entry
+		change(&e)
+		if err := h.AddSigner(t.Context(), e, pass); reason(err) != "key-unprotected" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	must(t, h.AddSigner(t.Context(), entry, pass))
+	if _, err := h.Sign(t.Context(), s, home.SignOptions{Key: "plain", Level: "declared"}); reason(err) != "key-unprotected" {
+		t.Errorf("signs as declared: %v", err)
+	}
+	if _, err := h.Sign(t.Context(), s, home.SignOptions{Key: "plain", Level: "unverified"}); err != nil {
+		t.Errorf("signs as unverified: %v", err)
+	}
+}
+
+// Configuration and chain of another home do not go with these records.
+func TestRecordsKnowTheRoot(t *testing.T) {
+	dir, other := newHome(t), filepath.Join(t.TempDir(), "other")
+	plan := home.Plan{Operator: "me", Scheme: open(t, dir, home.Read).Root().Scheme(), Passphrase: []byte(secret)}
+	h, err := home.Init(t.Context(), other, plan, home.Options{})
+	must(t, err)
+	must(t, h.Close())
+	for _, name := range []string{"iff.toml", "trust/1.json"} {
+		data, err := os.ReadFile(filepath.Join(other, name))
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+	}
+	if _, err := home.Open(t.Context(), dir, home.Read, home.Options{}); reason(err) != "trust-root-changed" {
+		t.Errorf("opens: %v", err)
+	}
+}
+
+func TestForeignManifestThatCannotBeReplaced(t *testing.T) {
+	s := newSkill(t, "a")
+	write(t, s, manifest.FileName, `{"schema":"iff/skill/v1","name":"a","version":1,"label":{"rank":"PUBLIC","compartments":[],"releasable":["EVERYONE"]},"caps":[],"signer":"eve"}`)
+	h, err := home.Open(t.Context(), newHome(t), home.Write, home.Options{FS: denied{durable.OS(), s}})
+	must(t, err)
+	defer h.Close()
+	if _, err := h.Adopt(t.Context(), s, home.AdoptOptions{}); reason(err) != string(skill.AlreadySigned) {
+		t.Errorf("believed: %v", err)
+	}
+	if _, err := h.Adopt(t.Context(), s, home.AdoptOptions{Replace: true}); reason(err) != "directory-not-writable" {
+		t.Errorf("replaced: %v", err)
+	}
+}
+
+// deafFS cannot sync files: what the disk holds is unknown from then on.
+type deafFS struct{ durable.FS }
+
+type deafFile struct{ durable.File }
+
+func (f deafFS) OpenAppend(path string) (durable.File, error) {
+	file, err := f.FS.OpenAppend(path)
+	return deafFile{file}, err
+}
+func (deafFile) Sync() error { return errFault }
+
+func TestNothingIsRecordedAfterAFailedSync(t *testing.T) {
+	dir := newHome(t)
+	h, err := home.Open(t.Context(), dir, home.Write, home.Options{FS: deafFS{durable.OS()}})
+	must(t, err)
+	defer h.Close()
+	if _, err := h.Adopt(t.Context(), newSkill(t, "a"), home.AdoptOptions{}); !errors.Is(err, errFault) {
+		t.Fatalf("adopted: %v", err)
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "records.jsonl"))
+	must(t, err)
+	if _, err := h.Adopt(t.Context(), newSkill(t, "b"), home.AdoptOptions{}); err == nil || !strings.Contains(err.Error(), "an earlier record") {
+		t.Errorf("went on: %v", err)
+	}
+	after, err := os.ReadFile(filepath.Join(dir, "records.jsonl"))
+	must(t, err)
+	if len(after) != len(before) {
+		t.Error("something was written after the failure")
+	}
+}
