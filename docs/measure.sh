@@ -13,7 +13,7 @@ size=$(stat -c %s "$iff")
 ms() { # milliseconds that a command takes
   local from to
   from=$(date +%s%N); "$@" >/dev/null 2>&1 || true; to=$(date +%s%N)
-  echo $(((to - from) / 1000)) | awk '{printf "%.1f", $1 / 1000}'
+  echo $(((to - from) / 1000)) | awk '{printf "%.1f\n", $1 / 1000}'
 }
 median() { sort -n | awk '{v[NR]=$1} END {print v[int((NR + 1) / 2)]}'; }
 

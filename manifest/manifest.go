@@ -84,7 +84,7 @@ type Error struct {
 func (e *Error) Error() string {
 	s := FileName
 	if e.Field != "" {
-		s += " " + e.Field
+		s += " " + visible.Truncate(visible.Escape(e.Field), 256)
 	}
 	if e.Offset >= 0 {
 		s += fmt.Sprintf(" (byte %d)", e.Offset)

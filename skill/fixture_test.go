@@ -82,7 +82,7 @@ func signed(tb testing.TB) string {
 }
 
 func terms() skill.Terms {
-	return skill.Terms{Root: trusttest.Root(), Clearance: trusttest.Scheme("default").Top(), State: new(record.State), Now: trusttest.Now}
+	return skill.Terms{Root: trusttest.Root(), Clearance: trusttest.Scheme("default").Top(), State: new(record.State), Operator: "ops", Now: trusttest.Now}
 }
 
 // refusedAt takes a directory through the steps and fails the test unless it

@@ -86,8 +86,11 @@ func (in *Inspection) findings(c *Content, file string) {
 	}
 	git := false
 	for _, f := range c.files {
-		if f.Path != file { // Parse looked at that one
+		if f.Path != file && len(in.Findings) < maxFindings { // Parse looked at that one
 			in.hazards(f.Path, c.data[f.Path])
+			if len(in.Findings) >= maxFindings {
+				in.note(skillmd.Hazard, skillmd.MoreFindings, f.Path, "too many to list: what follows this file was not looked at")
+			}
 		}
 		if strings.HasPrefix(f.Path, ".git/") && !git {
 			git = true
@@ -104,6 +107,9 @@ func (in *Inspection) findings(c *Content, file string) {
 		return a.Line - b.Line
 	})
 }
+
+// maxFindings ends the search for hazards in a package.
+const maxFindings = 1000
 
 // hazards looks at every text: what a reviewer misreads in a script matters no
 // less than in prose. Outside Markdown, markup and long lines are no hazard.

@@ -52,6 +52,7 @@ type Terms struct {
 	Root      *trust.Root
 	Clearance label.Label   // of the operator
 	State     *record.State // what was seen before
+	Operator  string        // signer id of the operator, who alone signs base
 	Now       time.Time
 }
 
@@ -136,7 +137,7 @@ func manifestError(err error) *LoadError {
 	out := &LoadError{Reason: Reason(manifest.Token(err)), Where: manifest.FileName, Detail: err.Error(), Err: err}
 	var m *manifest.Error
 	if errors.As(err, &m) {
-		out.Where, out.Detail = strings.TrimSpace(manifest.FileName+" "+m.Field), m.Detail
+		out.Where, out.Detail = visible.Truncate(strings.TrimSpace(manifest.FileName+" "+m.Field), maxWhere), visible.Truncate(m.Detail, 4*maxWhere)
 		if m.Offset >= 0 {
 			out.Detail += fmt.Sprintf(" (byte %d)", m.Offset)
 		}
@@ -245,8 +246,8 @@ func (v *verification) match(f signatureFile) *LoadError {
 // has no content.
 func (v *verification) checkSkillFile() *LoadError {
 	if v.m.Name() == BaseName {
-		if len(v.content.files) > 0 {
-			return &LoadError{Reason: NameReserved, Where: "/name", Detail: `"base" is the operator's manifest without content; choose another name`}
+		if len(v.content.files) > 0 || v.terms.Operator == "" || v.m.Signer() != v.terms.Operator {
+			return &LoadError{Reason: NameReserved, Where: "/name", Detail: `"base" is the operator's own manifest, without content; choose another name`}
 		}
 		return nil
 	}
@@ -318,6 +319,9 @@ func NewLoader(terms Terms, sink record.Sink) *Loader {
 	return &Loader{terms: terms, sink: sink, loaded: make(map[string]Loaded)}
 }
 
+// maxWhere bounds, in characters, what of an author's file a refusal quotes.
+const maxWhere = 256
+
 // Load takes a package through the seven steps and records the outcome. The
 // skill is loaded only if the returned error is nil: an error that is not the
 // report's *LoadError means that the outcome could not be recorded. After
@@ -352,7 +356,7 @@ func (l *Loader) refuse(report *Report, other Loaded) {
 
 func outcome(p *Package, report Report) record.Body {
 	if e := report.Err; e != nil {
-		return record.SkillRefused{Directory: p.dir, Step: e.Step, Reason: string(e.Reason), Where: visible.Escape(e.Where)}
+		return record.SkillRefused{Directory: p.dir, Step: e.Step, Reason: string(e.Reason), Where: visible.Escape(visible.Truncate(e.Where, maxWhere))}
 	}
 	return record.SkillLoaded{Directory: p.dir, Skill: report.Skill}
 }

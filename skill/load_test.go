@@ -457,6 +457,52 @@ func TestTwoSkillsOfOneName(t *testing.T) {
 	}
 }
 
+// An evidence file that is a directory, or a link, hides nothing.
+func TestOursAreFiles(t *testing.T) {
+	dir := signed(t)
+	must(t, os.MkdirAll(filepath.Join(dir, manifest.AttestFileName), 0o755))
+	must(t, os.WriteFile(filepath.Join(dir, manifest.AttestFileName, "x.sh"), nil, 0o755))
+	refusedAt(t, dir, terms(), 3, "content-changed")
+	dir = signed(t)
+	must(t, os.Symlink("/etc/passwd", filepath.Join(dir, manifest.AttestFileName)))
+	refusedAt(t, dir, terms(), 3, "file-link")
+}
+
+func TestOnlyTheOperatorSignsBase(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "base")
+	must(t, os.Mkdir(empty, 0o700))
+	f := fields()
+	f.Name, f.Signer, f.Verification = skill.BaseName, "adopter", "unverified"
+	sign(t, empty, f, trusttest.AdopterKey)
+	refusedAt(t, empty, terms(), 3, "name-reserved")
+	nobody := terms()
+	nobody.Operator = ""
+	f.Signer, f.Verification = "ops", "declared"
+	sign(t, empty, f, trusttest.OpsKey)
+	refusedAt(t, empty, nobody, 3, "name-reserved")
+}
+
+func TestZeroTimeHasExpired(t *testing.T) {
+	never := terms()
+	never.Now = time.Time{}
+	refusedAt(t, signed(t), never, 2, "signer-expired")
+}
+
+// What an author writes cannot make a refusal too long to record.
+func TestRefusalsCanBeRecorded(t *testing.T) {
+	dir := signed(t)
+	edit(t, filepath.Join(dir, manifest.FileName), replace(`"name"`, `"`+strings.Repeat("\u202e", 30_000)+`": 1, "name"`))
+	sink := &memorySink{}
+	_, err := skill.NewLoader(terms(), sink).Load(t.Context(), read(t, dir))
+	var refused *skill.LoadError
+	if !errors.As(err, &refused) || len(sink.bodies) != 1 {
+		t.Fatalf("%d records, %v", len(sink.bodies), err)
+	}
+	if _, err := (record.Record{Body: sink.bodies[0]}).Line(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestBaseHasNoContent(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "base")
 	must(t, os.Mkdir(empty, 0o700))

@@ -18,7 +18,7 @@ import (
 
 // Limits bound what is read of one directory. A zero field means its default.
 type Limits struct {
-	Files     int   // regular files; 4,096
+	Files     int   // regular files, and likewise directories; 4,096
 	Bytes     int64 // all files together; 64 MiB
 	FileBytes int64 // one file; 32 MiB
 	Depth     int   // directories below the skill's own; 16
@@ -108,6 +108,7 @@ type reader struct {
 	files  []File
 	data   map[string][]byte
 	bytes  int64
+	dirs   int
 	twins  map[string]string
 }
 
@@ -124,7 +125,7 @@ func (r *reader) walk(d *beneath.Dir, prefix string, depth int) error {
 		return r.entriesError(prefix, err)
 	}
 	for _, e := range entries {
-		if depth == 0 && ours(e.Name) {
+		if depth == 0 && ours(e.Name) && e.Kind == beneath.Regular {
 			continue
 		}
 		if err := r.entry(d, path.Join(prefix, e.Name), e, depth); err != nil {
@@ -149,6 +150,9 @@ func (r *reader) entry(d *beneath.Dir, name string, e beneath.Entry, depth int) 
 		return err
 	}
 	if e.Kind == beneath.Directory {
+		if r.dirs++; r.dirs > r.limits.Files {
+			return &ReadError{Reason: TooManyFiles, File: name, Detail: fmt.Sprintf("more than %d directories", r.limits.Files)}
+		}
 		sub, err := d.Dir(e.Name)
 		if err != nil {
 			return fromBeneath(name, err)

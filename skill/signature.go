@@ -42,6 +42,19 @@ func Subject(c *Content, m manifest.Manifest) Hash {
 	return sha256.Sum256(signedBytes(c.root, m))
 }
 
+// SubjectIs reports whether a manifest, together with the content that the
+// package's signature file lists or else with the content that is there, is
+// the subject. It does not check the signature: it compares with a subject
+// that the caller has from records.
+func SubjectIs(p *Package, m manifest.Manifest, subject string) bool {
+	if f, err := parseSignature(p.sidecar.Signature); err == nil {
+		if root, err := rootOf(f.Content); err == nil && hashOf(signedBytes(root, m)).String() == subject {
+			return true
+		}
+	}
+	return p.content != nil && Subject(p.content, m).String() == subject
+}
+
 // Sign makes the sidecar of a content and a manifest. Whether the key may sign
 // this is for the loader to say, and for callers to ask it.
 func Sign(c *Content, m manifest.Manifest, key trust.Signer) (Sidecar, error) {

@@ -164,7 +164,7 @@ func TestLimitsAreNamed(t *testing.T) {
 		reason skill.Reason
 		says   string
 	}{
-		"files":     {skill.Limits{Files: 2}, skill.TooManyFiles, "2 files"},
+		"files":     {skill.Limits{Files: 2}, skill.TooManyFiles, "more than 2 "},
 		"bytes":     {skill.Limits{Bytes: 10}, skill.ContentTooLarge, "10 bytes"},
 		"file":      {skill.Limits{FileBytes: 6}, "file-too-large", "6 bytes"},
 		"directory": {skill.Limits{Depth: 2}, skill.TooDeep, "2 directories"},

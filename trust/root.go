@@ -81,7 +81,7 @@ func (r *Root) Signer(id string, now time.Time) (Entry, error) {
 		return Entry{}, &Error{Reason: SignerRevoked, Detail: fmt.Sprintf("%s was revoked at %s", id, v.At)}
 	}
 	e := r.doc.Signers[i]
-	if e.expired(now) {
+	if now.IsZero() || e.expired(now) {
 		return Entry{}, &Error{Reason: SignerExpired, Detail: fmt.Sprintf("%s was valid until %s", id, e.NotAfter)}
 	}
 	return e.clone(), nil

@@ -101,7 +101,7 @@ func (d *doctor) keys(h *home.Home) {
 		switch {
 		case err == nil && info.Mode().Perm()&0o077 != 0:
 			d.no("key "+k.Name, fmt.Sprintf("mode %04o lets others read it; chmod 600, and revoke it if others could", info.Mode().Perm()))
-		case k.Private && !k.Protected && known && !e.Adopter:
+		case k.Private && !k.Protected && (known && !e.Adopter || k.Public == h.Root().Key()):
 			d.no("key "+k.Name, "it has no passphrase, yet the trust root gives it authority; revoke it and make another")
 		case known && revokedOrExpired(h, e.ID):
 			d.ok("key "+k.Name, keyUse(h.Root(), k.Public, time.Now()))

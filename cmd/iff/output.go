@@ -169,7 +169,7 @@ func list[T any](s []T) []T {
 
 // shown makes an error's text safe for a terminal. Most errors escape what they
 // quote already; escaping doubles the backslash of an escape that it meets.
-func shown(err error) string { return undouble(visible.EscapeMultiline(err.Error())) }
+func shown(err error) string { return undouble(visible.Escape(err.Error())) }
 
 func undouble(s string) string {
 	return strings.NewReplacer(`\\u{`, `\u{`, `\\x{`, `\x{`).Replace(s)

@@ -18,7 +18,7 @@ type diffJSON struct {
 }
 
 func (c skillDiffCmd) Run(a *app) error {
-	return a.readSkill(c.Dir, func(_ *home.Home, p *skill.Package) error {
+	return a.readSkill(c.Dir, func(h *home.Home, p *skill.Package) error {
 		d, err := skill.Compare(p)
 		if err != nil {
 			return err
@@ -26,6 +26,9 @@ func (c skillDiffCmd) Run(a *app) error {
 		out := diffJSON{Directory: p.Directory(), Same: d.Same(), Manifest: string(d.Manifest), Changes: changesOf(d.Changes)}
 		if err := a.print(out, func() error { return a.printDiff(out) }); err != nil {
 			return err
+		}
+		if r := skill.Verify(p, h.Terms()); out.Same && r.Err != nil {
+			return r.Err // the signature file says so, and it is not to be believed
 		}
 		if !out.Same {
 			return &outcomeError{code: exitDoesNot}

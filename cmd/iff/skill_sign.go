@@ -1,8 +1,12 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/visible"
+	"github.com/iff-run/iff/manifest"
 )
 
 type skillSignCmd struct {
@@ -28,6 +32,20 @@ type signJSON struct {
 	Steps     []stepsJSON `json:"steps" doc:"the seven steps it was taken through"`
 }
 
+// review tells a person, before a passphrase is asked for, what they are about
+// to vouch for.
+func (c skillSignCmd) review(a *app) func(manifest.Fields) error {
+	return func(f manifest.Fields) error {
+		if !a.json {
+			fmt.Fprintf(a.err, "about to sign %s as %s: grants %s\n", f.Name, c.Level, visible.Escape(strings.Join(f.Caps, ", ")))
+			if f.Summary != "" {
+				fmt.Fprintf(a.err, "  summary: %s\n", visible.Escape(f.Summary))
+			}
+		}
+		return nil
+	}
+}
+
 func (c skillSignCmd) Run(a *app) error {
 	path, err := one(c.Dir)
 	if err != nil {
@@ -40,7 +58,7 @@ func (c skillSignCmd) Run(a *app) error {
 		}
 		got, err := h.Sign(a.ctx, path, home.SignOptions{
 			Key: key, Passphrase: c.source(a), Level: c.Level, Version: c.Version, Label: c.Label, Summary: c.Summary,
-			Edited: c.Edited, Redraft: c.Redraft, InHome: c.InHome,
+			Edited: c.Edited, Redraft: c.Redraft, InHome: c.InHome, Review: c.review(a),
 		})
 		if err != nil {
 			return err

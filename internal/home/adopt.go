@@ -71,12 +71,12 @@ func (h *Home) Adopt(ctx context.Context, dir string, opts AdoptOptions) (Adopti
 	if err != nil {
 		return Adoption{}, err
 	}
-	p, err := h.Read(dir)
+	p, err := h.readToWrite(dir)
 	if err != nil {
 		return Adoption{}, err
 	}
 	before := skill.Verify(p, h.Terms())
-	if p.Sidecar().Manifest != nil && !opts.Replace && !opts.Edited {
+	if p.HasManifest() && !opts.Replace && !opts.Edited {
 		m, kept, err := h.keep(p, before, entry)
 		if err != nil {
 			return Adoption{}, err
@@ -144,7 +144,7 @@ func (h *Home) adoptedFields(p *skill.Package, before skill.Report, adopter trus
 	if err != nil || opts.Redraft || m.Signer() != adopter.ID && !opts.Edited {
 		return a.Draft.Fields, nil
 	}
-	if !opts.Edited && !h.genuine(p, m, before) {
+	if !opts.Edited && !h.genuine(p, m) {
 		if opts.Replace {
 			return a.Draft.Fields, nil
 		}
@@ -154,7 +154,7 @@ func (h *Home) adoptedFields(p *skill.Package, before skill.Report, adopter trus
 		}
 	}
 	fields := m.Fields()
-	fields.Name, fields.Signer = a.Draft.Fields.Name, adopter.ID
+	fields.Name, fields.Signer, fields.Version = a.Draft.Fields.Name, adopter.ID, 1
 	fields.Verification, fields.Label = a.Draft.Fields.Verification, a.Draft.Fields.Label
 	for _, g := range a.Draft.Fields.Caps {
 		if !granted(m.Grants(), g) {
@@ -164,20 +164,14 @@ func (h *Home) adoptedFields(p *skill.Package, before skill.Report, adopter trus
 	return fields, nil
 }
 
-// genuine says whether the manifest is what was adopted, whatever became of the
-// content: its signature holds, or the records name it for this directory,
-// which is so if writing its signature was interrupted.
-func (h *Home) genuine(p *skill.Package, m manifest.Manifest, before skill.Report) bool {
-	if before.Err == nil {
-		return true
-	}
-	switch before.Err.Reason {
-	case skill.ContentChanged, skill.VersionReplayed, skill.VersionEquivocal:
-		return true
-	}
-	c, err := p.Content()
-	placed, ok := h.State().Placed(p.Directory())
-	return err == nil && ok && skill.Subject(c, m).String() == placed.Skill.Subject
+// genuine says whether the manifest is, to the byte, what the records say was
+// adopted, signed or taken in for this directory, whatever became of the
+// content since. A signature alone does not make it so: the adopter key lies
+// open, and a manifest of another directory or an older version is not this
+// one's.
+func (h *Home) genuine(p *skill.Package, m manifest.Manifest) bool {
+	placed, ok := h.State().Placed(h.placeOf(p))
+	return ok && skill.SubjectIs(p, m, placed.Skill.Subject)
 }
 
 func granted(have capability.Grants, want string) bool {
@@ -220,13 +214,17 @@ func (h *Home) adopt(ctx context.Context, p *skill.Package, before skill.Report,
 	if _, ok := h.State().Observed(record.Identity{Name: signed.Skill.Name, Signer: signed.Skill.Signer}); !ok {
 		a.Outcome = Adopted
 	}
+	place, err := h.place(p, opts.InHome)
+	if err != nil {
+		return err
+	}
 	old, err := manifest.Parse(p.Sidecar().Manifest, h.root.Scheme())
-	foreign := p.Sidecar().Manifest != nil && (err != nil || old.Signer() != m.Signer())
+	foreign := p.HasManifest() && (err != nil || old.Signer() != m.Signer())
 	if err := h.append(ctx, record.SkillAdopted{Directory: p.Directory(), Skill: signed.Skill, Replaced: foreign}); err != nil {
 		return err
 	}
-	a.Stored, err = h.store(p, s, opts.InHome)
-	return err
+	a.Stored = place
+	return h.store(p, s, place)
 }
 
 // seal signs a manifest over a package's content and takes the result through

@@ -157,3 +157,36 @@ func TestNothingIsRecordedAfterAFailedSync(t *testing.T) {
 		t.Error("something was written after the failure")
 	}
 }
+
+// What a killed writer left in the skill does not become part of it.
+func TestLeftoversAreSwept(t *testing.T) {
+	h, s := open(t, newHome(t), home.Write), newSkill(t, "a")
+	write(t, s, durable.TempPrefix+"dead", "half a manifest")
+	a, err := h.Adopt(t.Context(), s, home.AdoptOptions{})
+	must(t, err)
+	p, err := h.Read(s)
+	must(t, err)
+	c, err := p.Content()
+	must(t, err)
+	if len(c.Files()) != 1 || a.Report.Err != nil {
+		t.Errorf("the content is %v", c.Files())
+	}
+}
+
+// A manifest beside the skill would be read instead of the one in the home.
+func TestInHomeIsNotShadowed(t *testing.T) {
+	h, s := open(t, newHome(t), home.Write), newSkill(t, "a")
+	_, err := h.Adopt(t.Context(), s, home.AdoptOptions{})
+	must(t, err)
+	if _, err := h.Sign(t.Context(), s, home.SignOptions{Key: "me", Passphrase: pass, Level: "declared", InHome: true}); reason(err) != "directory-not-writable" {
+		t.Errorf("signed where nothing reads it: %v", err)
+	}
+	if _, ok := h.State().Placed(s); !ok {
+		t.Fatal("not adopted")
+	}
+	p, err := h.Read(s)
+	must(t, err)
+	if r := skill.Verify(p, h.Terms()); r.Err != nil {
+		t.Errorf("and now it does not load: %v", r.Err)
+	}
+}

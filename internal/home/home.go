@@ -229,7 +229,7 @@ func (h *Home) State() *record.State { return h.records.state }
 
 // Terms are what skills are measured against here and now.
 func (h *Home) Terms() skill.Terms {
-	return skill.Terms{Root: h.root, Clearance: h.clearance, State: h.records.state, Now: h.now()}
+	return skill.Terms{Root: h.root, Clearance: h.clearance, State: h.records.state, Operator: h.config.Operator.Name, Now: h.now()}
 }
 
 // Skills lists the directories in which a skill was adopted or signed, in the

@@ -205,7 +205,7 @@ func (b *builder) makeBase(root *trust.Root) (record.Skill, error) {
 	if err := writeSidecar(b.opts.FS, dir, s, 0o600); err != nil {
 		return record.Skill{}, err
 	}
-	report := skill.Verify(p.WithSidecar(s), skill.Terms{Root: root, Clearance: b.plan.Clearance, State: new(record.State), Now: b.opts.Now()})
+	report := skill.Verify(p.WithSidecar(s), skill.Terms{Root: root, Clearance: b.plan.Clearance, State: new(record.State), Operator: b.plan.Operator, Now: b.opts.Now()})
 	if report.Err != nil {
 		return record.Skill{}, fmt.Errorf("base manifest: %w", report.Err)
 	}

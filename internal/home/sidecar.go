@@ -3,6 +3,7 @@ package home
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"syscall"
 
@@ -52,21 +53,34 @@ func readSidecar(dir string) (skill.Sidecar, error) {
 	return p.Sidecar(), nil
 }
 
-// store writes a sidecar beside the skill if it can, and into the home under
-// the content root where the directory is not ours to write. It returns the
-// directory that it wrote to.
-func (h *Home) store(p *skill.Package, s skill.Sidecar, inHome bool) (string, error) {
+// readToWrite reads a skill directory that is about to be signed, without what
+// an interrupted write of ours left in it.
+func (h *Home) readToWrite(dir string) (*skill.Package, error) {
+	if err := durable.Sweep(h.fsys, dir); err != nil && !notOurs(err) {
+		return nil, &Error{Reason: Unreadable, Path: dir, Detail: err.Error(), Err: err}
+	}
+	return h.Read(dir)
+}
+
+// place chooses where a sidecar will lie, before anything is recorded: beside
+// the skill, or in the home under the content root where the directory is not
+// ours to write.
+func (h *Home) place(p *skill.Package, inHome bool) (string, error) {
+	beside := filepath.Join(p.Directory(), manifest.FileName)
+	if info, err := os.Lstat(beside); err == nil && info.IsDir() {
+		return "", &Error{Reason: NotWritable, Path: beside, Detail: "it is a directory; remove it"}
+	}
 	if !inHome {
-		err := writeSidecar(h.fsys, p.Directory(), s, h.sidecarMode(p))
+		err := durable.Probe(h.fsys, p.Directory())
 		if err == nil {
 			return p.Directory(), nil
 		}
 		if !notOurs(err) {
 			return "", err
 		}
-		if exists(filepath.Join(p.Directory(), manifest.FileName)) {
-			return "", &Error{Reason: NotWritable, Path: p.Directory(), Detail: "it holds a manifest that cannot be replaced; copy the skill to a directory of yours", Err: err}
-		}
+	}
+	if exists(beside) {
+		return "", &Error{Reason: NotWritable, Path: p.Directory(), Detail: "it holds a manifest, which would be read instead; remove that, or copy the skill to a directory of yours"}
 	}
 	c, err := p.Content()
 	if err != nil {
@@ -76,7 +90,16 @@ func (h *Home) store(p *skill.Package, s skill.Sidecar, inHome bool) (string, er
 	if err := durable.Mkdir(h.fsys, dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", &Error{Reason: Unreadable, Path: dir, Detail: err.Error(), Err: err}
 	}
-	return dir, writeSidecar(h.fsys, dir, s, 0o600)
+	return dir, nil
+}
+
+// store writes a sidecar where place said.
+func (h *Home) store(p *skill.Package, s skill.Sidecar, place string) error {
+	perm := h.sidecarMode(p)
+	if place != p.Directory() {
+		perm = 0o600
+	}
+	return writeSidecar(h.fsys, place, s, perm)
 }
 
 // sidecarMode: beside a skill others may read what it is signed as; nothing in

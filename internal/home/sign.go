@@ -22,6 +22,9 @@ type SignOptions struct {
 	Edited     bool               // sign the manifest as it stands, whoever wrote it
 	Redraft    bool               // propose the grants anew
 	InHome     bool
+	// Review is shown what is about to be attested, before any passphrase is
+	// asked for; an error ends the signing.
+	Review func(manifest.Fields) error
 }
 
 // Sign signs the skill in dir: the manifest that was adopted or signed here
@@ -30,13 +33,21 @@ type SignOptions struct {
 // author wishes for is not what the signer has read. Nothing is written unless
 // the result passes the seven steps.
 func (h *Home) Sign(ctx context.Context, dir string, opts SignOptions) (Adoption, error) {
-	p, err := h.Read(dir)
+	p, err := h.readToWrite(dir)
 	if err != nil {
 		return Adoption{}, err
 	}
 	fields, draft, err := h.fieldsToSign(p, opts)
 	if err != nil {
 		return Adoption{}, err
+	}
+	if err := opts.apply(h, &fields); err != nil {
+		return Adoption{}, err
+	}
+	if opts.Review != nil {
+		if err := opts.Review(fields); err != nil {
+			return Adoption{}, err
+		}
 	}
 	if opts.Level != "unverified" {
 		if err := h.mustBeProtected(opts.Key); err != nil {
@@ -48,9 +59,6 @@ func (h *Home) Sign(ctx context.Context, dir string, opts SignOptions) (Adoption
 		return Adoption{}, err
 	}
 	fields.Signer, fields.Verification = entry.ID, opts.Level
-	if err := opts.apply(h, &fields); err != nil {
-		return Adoption{}, err
-	}
 	m, err := h.version(p, fields, opts.Version)
 	if err != nil {
 		return Adoption{}, err
@@ -61,11 +69,15 @@ func (h *Home) Sign(ctx context.Context, dir string, opts SignOptions) (Adoption
 	}
 	a := Adoption{Outcome: Updated, Report: report, Draft: draft}
 	a.signedAs(m)
+	place, err := h.place(p, opts.InHome)
+	if err != nil {
+		return Adoption{}, err
+	}
 	if err := h.append(ctx, record.SkillSigned{Directory: h.placeOf(p), Skill: report.Skill}); err != nil {
 		return Adoption{}, err
 	}
-	a.Stored, err = h.store(p, s, opts.InHome)
-	return a, err
+	a.Stored = place
+	return a, h.store(p, s, place)
 }
 
 // version freezes fields under the version that was asked for, 0 being the
@@ -116,23 +128,27 @@ func (h *Home) fieldsToSign(p *skill.Package, opts SignOptions) (manifest.Fields
 			return manifest.Fields{}, skill.Draft{}, err
 		}
 	}
-	if base && p.Sidecar().Manifest == nil {
+	if base && !p.HasManifest() {
 		return manifest.Fields{}, draft, &skill.LoadError{Step: 1, Reason: skill.ManifestMissing, Where: filepath.Join(baseDir, manifest.FileName), Detail: "the base manifest is gone; restore it"}
 	}
-	if !base && (p.Sidecar().Manifest == nil || opts.Redraft) {
+	if !base && (!p.HasManifest() || opts.Redraft) {
 		return draft.Fields, draft, nil
 	}
 	m, err := manifest.Parse(p.Sidecar().Manifest, h.root.Scheme())
 	if err != nil {
 		return manifest.Fields{}, draft, err
 	}
-	if !opts.Edited && !h.genuine(p, m, skill.Verify(p, h.Terms())) {
+	if !opts.Edited && !h.genuine(p, m) {
 		return manifest.Fields{}, draft, &skill.LoadError{
 			Step: 3, Reason: skill.ManifestChanged, Where: manifest.FileName,
-			Detail: "nobody in the trust root has signed it as it stands; read it, then sign with --edited to take it over, or with --redraft",
+			Detail: "it is not what was adopted or signed for this directory; read it, then sign with --edited to take it over, or with --redraft",
 		}
 	}
-	return m.Fields(), draft, nil
+	fields := m.Fields()
+	if !base { // the identity is not the manifest's to choose
+		fields.Name, fields.Version = draft.Fields.Name, 1
+	}
+	return fields, draft, nil
 }
 
 func (h *Home) mustBeProtected(name string) error {

@@ -2,7 +2,6 @@ package home
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 
 	"github.com/iff-run/iff/internal/durable"
@@ -51,6 +50,9 @@ func (h *Home) extendTrust(ctx context.Context, pass keyfile.Passphrase, body re
 		return err
 	}
 	if err := change(draft); err != nil {
+		return err
+	}
+	if err := h.mustBeProtected(RootKey); err != nil {
 		return err
 	}
 	key, err := h.OpenKey(RootKey, pass)
@@ -133,11 +135,12 @@ func (h *Home) NewKey(ctx context.Context, name string, passphrase []byte) (KeyI
 	if err != nil {
 		return KeyInfo{}, err
 	}
-	if err := key.WriteProtected(h.fsys, path+".key", passphrase); err != nil {
+	// The public half first: a key whose writing was interrupted is then listed.
+	if err := key.WritePublic(h.fsys, path+".pub", name); err != nil {
 		return KeyInfo{}, err
 	}
-	if err := key.WritePublic(h.fsys, path+".pub", name); err != nil {
-		return KeyInfo{}, fmt.Errorf("key %s is written, its public half is not: %w", name, err)
+	if err := key.WriteProtected(h.fsys, path+".key", passphrase); err != nil {
+		return KeyInfo{}, err
 	}
 	body := record.KeyCreated{Name: name, Fingerprint: key.Public().Fingerprint(), Protected: true}
 	if err := h.append(ctx, body); err != nil {
