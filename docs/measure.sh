@@ -48,7 +48,7 @@ bench() { # name, unit, file: the median over the runs
 
 Made by \`docs/measure.sh\`: $(go version | cut -d' ' -f3-4), $(nproc) cores,
 $(awk -F': ' '/model name/ {print $2; exit}' /proc/cpuinfo), $(uname -sr). Ratios are to a bare loop in the same run, medians of
-several runs; absolute times move with the machine.
+several runs, with the garbage collector set as the program sets it; absolute times move with the machine.
 
 | what | measured | to hold |
 |---|---|---|

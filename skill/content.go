@@ -3,11 +3,8 @@ package skill
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/iff-run/iff/internal/canonical"
 )
@@ -53,41 +50,14 @@ type Content struct {
 	root  Hash
 }
 
-// newContent takes ownership of data and hashes it.
+// newContent takes ownership of data, which is hashed.
 func newContent(files []File, data map[string][]byte) (*Content, error) {
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	hashAll(files, data)
 	root, err := rootOf(files)
 	if err != nil {
 		return nil, err
 	}
 	return &Content{files: files, data: data, root: root}, nil
-}
-
-// worthSharing is how many bytes make it worth hashing on all cores.
-const worthSharing = 256 << 10
-
-// hashAll fills in the hashes, on all cores where there is enough to hash, and
-// returns when all are done.
-func hashAll(files []File, data map[string][]byte) {
-	total := 0
-	for _, f := range files {
-		total += len(data[f.Path])
-	}
-	var next atomic.Int64
-	work := func() {
-		for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
-			files[i].SHA256 = sha256.Sum256(data[files[i].Path])
-		}
-	}
-	var helpers sync.WaitGroup
-	if total >= worthSharing {
-		for range min(runtime.GOMAXPROCS(0), len(files)) - 1 {
-			helpers.Go(work)
-		}
-	}
-	work()
-	helpers.Wait()
 }
 
 // rootOf is the content root: the SHA-256 of the list's canonical form.

@@ -74,9 +74,12 @@ func Read(dir string, limits Limits) (*Package, error) {
 	defer root.Close()
 	r := &reader{limits: limits.orDefault(), data: make(map[string][]byte), twins: make(map[string]string)}
 	p := &Package{dir: dir}
-	if err := r.walk(root, "", 0); err != nil {
-		p.err = err
-	} else {
+	p.err = r.walk(root, "", 0)
+	r.hasher.wait()
+	if p.err == nil {
+		for i, sum := range r.sums {
+			r.files[i].SHA256 = *sum
+		}
 		p.content, p.err = newContent(r.files, r.data)
 	}
 	p.sidecar.Manifest, p.manifestErr = readSidecar(root, manifest.FileName)
@@ -109,6 +112,8 @@ type reader struct {
 	data   map[string][]byte
 	bytes  int64
 	dirs   int
+	hasher hasher
+	sums   []*Hash // of files, one each
 	twins  map[string]string
 }
 
@@ -172,6 +177,7 @@ func (r *reader) entry(d *beneath.Dir, name string, e beneath.Entry, depth int) 
 	}
 	r.files = append(r.files, File{Path: name, Size: int64(len(f.Data)), Executable: f.Executable})
 	r.data[name] = f.Data
+	r.sums = append(r.sums, r.hasher.sum(f.Data))
 	return nil
 }
 
