@@ -324,3 +324,28 @@ func TestVersionsRiseAndOldOnesAreReplays(t *testing.T) {
 		t.Errorf("the old version: %v", r.Err)
 	}
 }
+
+// Two documents of one version, both signed by the root key: the one that was
+// recorded counts.
+func TestForkedTrustIsRefused(t *testing.T) {
+	dir := newHome(t)
+	other := filepath.Join(t.TempDir(), "other")
+	must(t, os.CopyFS(other, os.DirFS(dir)))
+	must(t, os.Chmod(other, 0o700))
+	must(t, os.Chmod(filepath.Join(other, "keys", "adopter.key"), 0o600))
+	add := func(where, id string, key byte) {
+		h := open(t, where, home.Write)
+		must(t, h.AddSigner(t.Context(), trust.Entry{
+			ID: id, PublicKey: trusttest.NewKey(key).Public(), Clearance: h.Root().Scheme().Bottom().Parts(), NotAfter: trust.Never,
+		}, pass))
+		must(t, h.Close())
+	}
+	add(dir, "one", 9)
+	add(other, "two", 10)
+	fork, err := os.ReadFile(filepath.Join(other, "trust/2.json"))
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "trust/2.json"), fork, 0o600))
+	if _, err := home.Open(t.Context(), dir, home.Read, home.Options{}); reason(err) != "trust-rolled-back" {
+		t.Errorf("the fork opens: %v", err)
+	}
+}
