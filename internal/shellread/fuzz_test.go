@@ -10,6 +10,8 @@ func FuzzScript(f *testing.F) {
 		f.Add("x.sh", source)
 	}
 	f.Add("x.sh", "env $'BASH_FUNC_\\x01=' x")
+	f.Add("0", "\\\x00")
+	f.Add("0", "0\\\r")
 	f.Add("d/x.zsh", "#!/bin/zsh\nprint ${(f)a}")
 	f.Fuzz(func(t *testing.T, name, source string) {
 		lines := 1 + strings.Count(source, "\n")

@@ -20,7 +20,7 @@ const skillVariable = "CLAUDE_SKILL_DIR"
 func Markdown(file, body string, firstLine int) []Proposal {
 	s := newSheet(file)
 	s.prose = true
-	if f := tooLarge(body); f != nil {
+	if f := unreadable(body); f != nil {
 		s.bare(firstLine, capability.SpawnProc, "the instructions", "not read: "+f.detail)
 		return s.proposals()
 	}

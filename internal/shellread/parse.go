@@ -70,7 +70,7 @@ func justBash() []syntax.LangVariant { return []syntax.LangVariant{syntax.LangBa
 // shell that the first one stands for may run a part of src, up to where it
 // finds the fault, and read it in its own way.
 func parse(src string, langs []syntax.LangVariant) (*syntax.File, syntax.LangVariant, *fault) {
-	if f := tooLarge(src); f != nil {
+	if f := unreadable(src); f != nil {
 		return nil, 0, f
 	}
 	var first *fault
@@ -93,7 +93,15 @@ func parse(src string, langs []syntax.LangVariant) (*syntax.File, syntax.LangVar
 	return nil, 0, first
 }
 
-func tooLarge(src string) *fault {
+func unreadable(src string) *fault {
+	// Shells drop a NUL, or end there, each in its own way.
+	if at := strings.IndexByte(src, 0); at >= 0 {
+		return &fault{line: 1 + strings.Count(src[:at], "\n"), detail: "it holds a NUL, which is no text"}
+	}
+	// The parser joins the lines; a shell ends the command with the carriage return.
+	if at := strings.Index(src, "\\\r"); at >= 0 {
+		return &fault{line: 1 + strings.Count(src[:at], "\n"), detail: "a backslash stands before a carriage return"}
+	}
 	if len(src) > MaxSource {
 		return &fault{detail: fmt.Sprintf("it has %d bytes, at most %d are read", len(src), MaxSource)}
 	}
