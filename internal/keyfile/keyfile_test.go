@@ -267,6 +267,36 @@ func TestPublicLines(t *testing.T) {
 	}
 }
 
+// FuzzOpen reads private key files without a passphrase: what opens is a whole
+// key pair, and what does not says why.
+func FuzzOpen(f *testing.F) {
+	dir := f.TempDir()
+	plain := filepath.Join(dir, "plain")
+	k, err := keyfile.Generate()
+	must(f, err)
+	must(f, k.WritePlain(durable.OS(), plain))
+	data, err := os.ReadFile(plain)
+	must(f, err)
+	f.Add(data)
+	f.Add([]byte(armor.Header + "\n" + armor.Footer + "\n"))
+	f.Add([]byte("-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "key")
+		must(t, os.WriteFile(path, data, 0o600))
+		k, err := keyfile.Open(path, nil)
+		if err != nil {
+			if reason(err) == "" {
+				t.Fatalf("refused without a reason: %v", err)
+			}
+			return
+		}
+		sig, err := trust.Sign(k, trust.DomainSkill, []byte("x"))
+		if err != nil || !trust.Verify(k.Public(), trust.DomainSkill, []byte("x"), sig) {
+			t.Fatalf("opens and does not sign: %v", err)
+		}
+	})
+}
+
 func FuzzParsePublic(f *testing.F) {
 	f.Add([]byte(keyfile.FormatPublic(trusttest.NewKey(1).Public(), "me@host")))
 	f.Add([]byte(trusttest.NewKey(2).Public().String()))
