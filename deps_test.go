@@ -24,12 +24,13 @@ var rows = map[string]int{
 	"internal/canonical": 0, "internal/beneath": 0, "internal/durable": 0, "internal/visible": 0,
 	"internal/durable/durabletest": 1, "capability": 1, "trust": 1, "internal/skillmd": 1,
 	"manifest": 2, "internal/shellread": 2, "internal/trusttest": 2,
-	"record":           3,
-	"skill":            4,
-	"internal/keyfile": 6, "internal/keyfile/keyfiletest": 7,
-	"internal/home": 7,
-	"":              8,
-	"cmd/iff":       10, "vectors/gen": 10,
+	"record": 3,
+	"skill":  4, "audit": 4, "audit/audittest": 7,
+	"internal/keyfile": 6, "internal/keyfile/keyfiletest": 7, "internal/store/file": 6, "internal/anchor": 6, "internal/witness": 6,
+	"internal/witness/witnesstest": 7,
+	"internal/home":                7,
+	"":                             8,
+	"cmd/iff":                      10, "vectors/gen": 10,
 }
 
 // pureRows may not reach the network, other processes, databases or the
@@ -128,7 +129,7 @@ func TestPureRowsStayPure(t *testing.T) {
 }
 
 // testOnly are packages that only tests and the vector generator import.
-var testOnly = []string{"internal/trusttest", "internal/durable/durabletest", "internal/keyfile/keyfiletest", "vectors/gen"}
+var testOnly = []string{"audit/audittest", "internal/witness/witnesstest", "internal/trusttest", "internal/durable/durabletest", "internal/keyfile/keyfiletest", "vectors/gen"}
 
 func TestNothingForTestsShips(t *testing.T) {
 	shipped := list(t, `{{join .Deps " "}}`)["cmd/iff"]

@@ -1,231 +1,259 @@
-// Package record is what gets written down: the closed kinds of records,
-// their typed bodies, the sink they go to, and the state folded from them.
-//
-// A record is (time, kind, body). Its line is the canonical JSON (RFC 8785)
-// of {"body":...,"kind":...,"time":...}; the time is RFC 3339 in UTC with
-// nanoseconds. Kinds are closed: a line of an unknown kind, or with a field
-// that its kind does not have, is refused, never skipped, because a fold that
-// skips what it does not know can be made to forget.
-//
-// [State] answers what bootstrap needs to know of the past: the newest version
-// seen of every skill, the newest trust document, and which content was
-// adopted in which directory. It is derived, never stored beside the records.
 package record
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
-
-	"github.com/iff-run/iff/internal/canonical"
 )
 
 // Kind names what happened. The set is closed.
 type Kind string
 
-// The kinds.
-const (
-	KindInit         Kind = "init"
-	KindKeyCreated   Kind = "key.created"
-	KindTrustChanged Kind = "trust.changed"
-	KindSkillAdopted Kind = "skill.adopted"
-	KindSkillSigned  Kind = "skill.signed"
-	KindSkillLoaded  Kind = "skill.loaded"
-	KindSkillRefused Kind = "skill.refused"
-)
-
 // Body is the typed content of a record. Only this package implements it.
 type Body interface {
 	Kind() Kind
-	body()
+	encode(*codec)
 }
 
-// Init says that a home was made.
-type Init struct {
-	Operator    string `json:"operator"`    // signer id of the operator
-	Profile     string `json:"profile"`     // strict or dev
-	Scheme      string `json:"scheme"`      // name of the label scheme
-	Root        string `json:"root"`        // fingerprint of the root key
-	TrustDigest string `json:"trustDigest"` // digest of trust document 1
+// MaxLine bounds a line, in bytes without the newline.
+const MaxLine = 64 << 10
+
+// MaxID bounds the ids of sessions and requests, in bytes.
+const MaxID = 128
+
+// Hash is a SHA-256. Its text is lower-case hex.
+type Hash [sha256.Size]byte
+
+// String is the hash in hex.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// Entry is a record before it has a place in a log. The zero value is refused.
+type Entry struct {
+	Session string // id, may be empty
+	Request string // id, may be empty
+	Body    Body
 }
 
-// KeyCreated says that a key pair was made in the home.
-type KeyCreated struct {
-	Name        string `json:"name"`
-	Fingerprint string `json:"fingerprint"`
-	Protected   bool   `json:"protected"`
+// Of is the entry of what belongs to no session.
+func Of(b Body) Entry { return Entry{Body: b} }
+
+// Mark is the place that a record got in a log.
+type Mark struct {
+	Seq  int64
+	Hash Hash // of its line, as leaf
 }
 
-// TrustChanged says that a trust document was signed and stored.
-type TrustChanged struct {
-	Version int64    `json:"version"`
-	Digest  string   `json:"digest"` // hex SHA-256 of its canonical form
-	Added   []string `json:"added"`
-	Revoked []string `json:"revoked"`
-}
-
-// Skill identifies exactly one signed skill.
-type Skill struct {
-	Name    string `json:"name"`
-	Version int64  `json:"version"`
-	Signer  string `json:"signer"`
-	Level   string `json:"level"`
-	Content string `json:"content"` // content root, hex
-	Subject string `json:"subject"` // hex SHA-256 of the signed bytes: content root and manifest
-}
-
-// SkillAdopted says that an operator adopted a directory as unverified.
-type SkillAdopted struct {
-	Directory string `json:"directory"`
-	Skill     Skill  `json:"skill"`
-	Replaced  bool   `json:"replaced"` // a manifest that somebody else had signed was there
-}
-
-// SkillSigned says that a skill was signed with a key of the trust root.
-type SkillSigned struct {
-	Directory string `json:"directory"`
-	Skill     Skill  `json:"skill"`
-}
-
-// SkillLoaded says that a skill passed the seven steps.
-type SkillLoaded struct {
-	Directory string `json:"directory"`
-	Skill     Skill  `json:"skill"`
-}
-
-// SkillRefused says at which step a skill was refused, and why.
-type SkillRefused struct {
-	Directory string `json:"directory"`
-	Step      int    `json:"step"`   // 1 to 7
-	Reason    string `json:"reason"` // closed token
-	Where     string `json:"where"`  // field or file, escaped; may be empty
-}
-
-// Kind implements Body.
-func (Init) Kind() Kind { return KindInit }
-
-// Kind implements Body.
-func (KeyCreated) Kind() Kind { return KindKeyCreated }
-
-// Kind implements Body.
-func (TrustChanged) Kind() Kind { return KindTrustChanged }
-
-// Kind implements Body.
-func (SkillAdopted) Kind() Kind { return KindSkillAdopted }
-
-// Kind implements Body.
-func (SkillSigned) Kind() Kind { return KindSkillSigned }
-
-// Kind implements Body.
-func (SkillLoaded) Kind() Kind { return KindSkillLoaded }
-
-// Kind implements Body.
-func (SkillRefused) Kind() Kind { return KindSkillRefused }
-
-func (Init) body()         {}
-func (KeyCreated) body()   {}
-func (TrustChanged) body() {}
-func (SkillAdopted) body() {}
-func (SkillSigned) body()  {}
-func (SkillLoaded) body()  {}
-func (SkillRefused) body() {}
-
-// Sink takes records. Append returns nil only when all of them are durable,
-// in order; on an error the caller must not act on what it wanted to record.
+// Sink takes records. Append returns nil only when all of them are durable, in
+// order and next to one another; on an error the caller must not act on what
+// it wanted to record.
 type Sink interface {
-	Append(ctx context.Context, bodies ...Body) error
+	Append(ctx context.Context, entries ...Entry) ([]Mark, error)
 }
 
-// Record is one entry.
+// Record is one entry in its place. Lines are read and written by
+// [ParseLine] and [Record.Line]; a log writes them with [Encoded.AppendLine].
 type Record struct {
-	Time time.Time
-	Body Body
+	Seq     int64
+	Batch   int64 // sequence number of the first record of its batch
+	Time    time.Time
+	Session string
+	Request string
+	Prev    Hash // leaf hash of the line before
+	Body    Body
 }
 
-const (
-	timeFormat = "2006-01-02T15:04:05.000000000Z"
-	// MaxLine bounds a line, in bytes without the newline.
-	MaxLine = 64 << 10
+// Leaf is the RFC 6962 leaf hash of a line without its newline.
+func Leaf(line []byte) Hash {
+	var small [1 << 10]byte
+	if len(line) < len(small) {
+		n := copy(small[1:], line)
+		return sha256.Sum256(small[:n+1])
+	}
+	h := sha256.New()
+	h.Write(small[:1])
+	h.Write(line)
+	var out Hash
+	h.Sum(out[:0])
+	return out
+}
+
+// Encoded is an entry of which all but its place is written. It is made by
+// [Encode] by whoever appends, so that the owner of the log's head has little
+// left to do.
+type Encoded struct {
+	Kind    Kind
+	Body    Body
+	Session string
+	Request string
+	middle  []byte // body and kind
+}
+
+// overhead is at least what a line has besides body, kind, session and request.
+const overhead = 240
+
+var (
+	// ErrTooLong says that a record does not fit in a line. What makes it long
+	// belongs in the blob store.
+	ErrTooLong = errors.New("record-too-long")
+	// ErrLine says that bytes are not a line as this package writes it.
+	ErrLine = errors.New("record-invalid")
 )
 
-// line is the stored form of a record.
-type line struct {
-	Body canonical.Raw `json:"body"`
-	Kind string        `json:"kind"`
-	Time string        `json:"time"`
-}
-
-// Line encodes a record as one canonical line without the newline. Records
-// longer than MaxLine are refused.
-func (r Record) Line() ([]byte, error) {
-	if r.Body == nil {
-		return nil, fmt.Errorf("record: no body")
+// Encode writes the parts of an entry that do not depend on its place. It
+// fails with [ErrTooLong], or if the entry has no body or a body that cannot be
+// written, such as one with a number beyond 2^53 or an unknown token.
+func Encode(e Entry) (Encoded, error) {
+	if e.Body == nil {
+		return Encoded{}, fmt.Errorf("record without a body: %w", ErrLine)
 	}
-	out, err := r.encode()
-	if err != nil {
-		return nil, fmt.Errorf("record %s: %w", r.Body.Kind(), err)
+	kind := e.Body.Kind()
+	c := codec{writing: true, out: make([]byte, 0, 768)}
+	c.out = append(c.out, `"body":`...)
+	e.Body.encode(&c)
+	if c.err != nil {
+		return Encoded{}, fmt.Errorf("record %s: %w", kind, c.err)
 	}
-	if len(out) > MaxLine {
-		return nil, fmt.Errorf("record %s: %d bytes, at most %d", r.Body.Kind(), len(out), MaxLine)
+	if !isID(e.Session) || !isID(e.Request) {
+		return Encoded{}, fmt.Errorf("record %s: id of session or request: not up to %d of A-Z a-z 0-9 . _ : -: %w", kind, MaxID, ErrLine)
+	}
+	c.out = append(c.out, `,"kind":`...)
+	c.out = appendText(c.out, string(kind))
+	out := Encoded{Kind: kind, Body: e.Body, Session: e.Session, Request: e.Request, middle: c.out}
+	if n := out.size(); n > MaxLine {
+		return Encoded{}, fmt.Errorf("record %s: %d bytes, at most %d: %w", kind, n, MaxLine, ErrTooLong)
 	}
 	return out, nil
 }
 
-func (r Record) encode() ([]byte, error) {
-	form, err := canonical.Marshal(r.Body)
+// size is an upper bound of the line's length.
+func (e *Encoded) size() int { return len(e.middle) + len(e.Session) + len(e.Request) + overhead }
+
+// Size is an upper bound of the length of the line, with its newline.
+func (e *Encoded) Size() int { return e.size() + 1 }
+
+// AppendLine writes the whole line, without a newline, in its place.
+func (e *Encoded) AppendLine(dst []byte, seq, batch int64, prev Hash, when Stamp) []byte {
+	dst = append(dst, `{"batch":`...)
+	dst = appendInt(dst, batch)
+	dst = append(dst, ',')
+	dst = append(dst, e.middle...)
+	dst = append(dst, `,"prevHash":"`...)
+	dst = hex.AppendEncode(dst, prev[:])
+	dst = append(dst, `","request":"`...)
+	dst = append(dst, e.Request...)
+	dst = append(dst, `","seq":`...)
+	dst = appendInt(dst, seq)
+	dst = append(dst, `,"session":"`...)
+	dst = append(dst, e.Session...)
+	dst = append(dst, `","time":"`...)
+	dst = append(dst, when...)
+	return append(dst, `"}`...)
+}
+
+// Line encodes a record as its line, without the newline.
+func (r Record) Line() ([]byte, error) {
+	e, err := Encode(Entry{Session: r.Session, Request: r.Request, Body: r.Body})
 	if err != nil {
 		return nil, err
 	}
-	body, err := canonical.NewRaw(form, canonical.Limits{})
-	if err != nil {
-		return nil, err
-	}
-	return canonical.Marshal(line{Body: body, Kind: string(r.Body.Kind()), Time: r.Time.UTC().Format(timeFormat)})
+	return e.AppendLine(nil, r.Seq, r.Batch, r.Prev, StampOf(r.Time)), nil
 }
 
-// ParseLine decodes one line, strictly: an unknown kind or field is an error.
-func ParseLine(data []byte) (Record, error) {
-	var h line
-	if err := canonical.Parse(data, &h, canonical.Limits{Bytes: MaxLine}); err != nil {
-		return Record{}, fmt.Errorf("record: %w", err)
+// ParseLine reads one line without its newline, strictly: it is the exact
+// inverse of [Record.Line], and whatever that does not write is refused with
+// [ErrLine]. Strings of the record share memory with line.
+func ParseLine(line string) (Record, error) {
+	var r Record
+	if len(line) > MaxLine {
+		return r, fmt.Errorf("%w: %d bytes, at most %d", ErrLine, len(line), MaxLine)
 	}
-	when, err := time.Parse(timeFormat, h.Time)
-	if err == nil && when.Format(timeFormat) != h.Time {
-		err = errors.New("another spelling of that instant")
+	// The kind says how to read the body and stands behind it, so the fields
+	// behind the body are read from the end.
+	t := tail{rest: line}
+	t.cut("}")
+	when := t.quoted("time")
+	r.Session = t.quoted("session")
+	r.Seq = t.number("seq")
+	r.Request = t.quoted("request")
+	prev := t.quoted("prevHash")
+	kind := Kind(t.quoted("kind"))
+	c := codec{in: t.rest}
+	c.open()
+	c.int("batch", &r.Batch)
+	c.key("body")
+	c.first = false
+	var ok bool
+	if r.Time, ok = parseStamp(when); t.bad || !ok || len(prev) != 2*len(r.Prev) || !readHex(&r.Prev, prev) {
+		return Record{}, fmt.Errorf("%w: not the fields of a record, in canonical form", ErrLine)
 	}
-	if err != nil {
-		return Record{}, fmt.Errorf("record: time %q: %w", h.Time, err)
+	if r.Seq < 0 || r.Batch < 0 || r.Batch > r.Seq || !isID(r.Session) || !isID(r.Request) {
+		return Record{}, fmt.Errorf("%w: seq, batch, session or request out of range", ErrLine)
 	}
-	body, err := decode(Kind(h.Kind), []byte(h.Body.String()))
-	if err != nil {
-		return Record{}, fmt.Errorf("record %s: %w", h.Kind, err)
+	r.Body = decode(kind, &c)
+	if c.end(); c.err != nil {
+		return Record{}, fmt.Errorf("kind %q: %w", string(kind), c.err)
 	}
-	return Record{Time: when, Body: body}, nil
+	return r, nil
 }
 
-func decode(k Kind, data []byte) (Body, error) {
-	switch k {
-	case KindInit:
-		return parse[Init](data)
-	case KindKeyCreated:
-		return parse[KeyCreated](data)
-	case KindTrustChanged:
-		return parse[TrustChanged](data)
-	case KindSkillAdopted:
-		return parse[SkillAdopted](data)
-	case KindSkillSigned:
-		return parse[SkillSigned](data)
-	case KindSkillLoaded:
-		return parse[SkillLoaded](data)
-	case KindSkillRefused:
-		return parse[SkillRefused](data)
-	}
-	return nil, fmt.Errorf("kind %q is not known; a newer iff wrote it", string(k))
+// tail reads the fields of a line from its end.
+type tail struct {
+	rest string // what was not read
+	bad  bool
 }
 
-func parse[B Body](data []byte) (Body, error) {
-	var b B
-	err := canonical.Parse(data, &b, canonical.Limits{Bytes: MaxLine})
-	return b, err
+// cut takes a suffix off.
+func (t *tail) cut(suffix string) {
+	rest, ok := strings.CutSuffix(t.rest, suffix)
+	t.rest, t.bad = rest, t.bad || !ok
+}
+
+// name takes the name of the last field off, whose value began at i.
+func (t *tail) name(i int, name string) {
+	t.rest = t.rest[:i]
+	t.cut("\":")
+	t.cut(name)
+	t.cut(",\"")
+}
+
+func (t *tail) quoted(name string) string {
+	t.cut("\"")
+	i := strings.LastIndexByte(t.rest, '"')
+	if t.bad || i < 0 {
+		t.bad = true
+		return ""
+	}
+	value := t.rest[i+1:]
+	t.name(i, name)
+	return value
+}
+
+func (t *tail) number(name string) int64 {
+	i := strings.LastIndexByte(t.rest, ':') + 1
+	n, size := readInt(t.rest[i:])
+	if t.bad || size == 0 || i+size != len(t.rest) {
+		t.bad = true
+		return 0
+	}
+	t.name(i, name)
+	return n
+}
+
+// isID says whether s may stand for a session or request: up to MaxID of the
+// characters A-Z a-z 0-9 . _ : - and so never one that needs an escape.
+func isID(s string) bool {
+	if len(s) > MaxID {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if (c|0x20 < 'a' || c|0x20 > 'z') && (c < '-' || c > ':' || c == '/') && c != '_' {
+			return false
+		}
+	}
+	return true
 }

@@ -337,7 +337,7 @@ func (l *Loader) Load(ctx context.Context, p *Package) (Report, error) {
 		}
 	}
 	body := outcome(p, report)
-	if err := l.sink.Append(ctx, body); err != nil {
+	if _, err := l.sink.Append(ctx, record.Of(body)); err != nil {
 		return Report{Directory: p.dir}, fmt.Errorf("load %s: the outcome could not be recorded: %w", p.dir, err)
 	}
 	l.terms.State.Apply(record.Record{Time: l.terms.Now, Body: body})
@@ -356,7 +356,7 @@ func (l *Loader) refuse(report *Report, other Loaded) {
 
 func outcome(p *Package, report Report) record.Body {
 	if e := report.Err; e != nil {
-		return record.SkillRefused{Directory: p.dir, Step: e.Step, Reason: string(e.Reason), Where: visible.Escape(visible.Truncate(e.Where, maxWhere))}
+		return record.SkillRefused{Directory: p.dir, Step: int64(e.Step), Reason: string(e.Reason), Where: visible.Escape(visible.Truncate(e.Where, maxWhere))}
 	}
 	return record.SkillLoaded{Directory: p.dir, Skill: report.Skill}
 }

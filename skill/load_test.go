@@ -354,12 +354,14 @@ type memorySink struct {
 	err    error
 }
 
-func (s *memorySink) Append(_ context.Context, bodies ...record.Body) error {
+func (s *memorySink) Append(_ context.Context, entries ...record.Entry) ([]record.Mark, error) {
 	if s.err != nil {
-		return s.err
+		return nil, s.err
 	}
-	s.bodies = append(s.bodies, bodies...)
-	return nil
+	for _, e := range entries {
+		s.bodies = append(s.bodies, e.Body)
+	}
+	return make([]record.Mark, len(entries)), nil
 }
 
 func TestLoaderRecordsEveryOutcome(t *testing.T) {

@@ -124,6 +124,8 @@ type Domain string
 const (
 	DomainSkill Domain = "iff/skill/v1\n"
 	DomainTrust Domain = "iff/trust/v1\n"
+	// DomainLogKey is for the change of a log's key, which both keys sign.
+	DomainLogKey Domain = "iff/log-key/v1\n"
 )
 
 // Message is what is signed for a canonical form: the domain, then the bytes.

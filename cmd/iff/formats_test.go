@@ -15,7 +15,6 @@ import (
 	"github.com/iff-run/iff/internal/trusttest"
 	"github.com/iff-run/iff/label"
 	"github.com/iff-run/iff/manifest"
-	"github.com/iff-run/iff/record"
 	"github.com/iff-run/iff/skill"
 	"github.com/iff-run/iff/trust"
 )
@@ -160,10 +159,4 @@ func TestFormatsLines(t *testing.T) {
 	hash := e.Hash()
 	f.says("hash of the envelope", hex.EncodeToString(hash[:]))
 	f.says("length", fmt.Sprintf("%d bytes", len(call)))
-	stored := f.line(`{"body"`)
-	r, err := record.ParseLine([]byte(stored))
-	f.must(err)
-	again, err := r.Line()
-	f.must(err)
-	f.same("record", string(again), stored)
 }

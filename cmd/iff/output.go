@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/keyfile"
 	"github.com/iff-run/iff/internal/skillmd"
@@ -142,7 +143,10 @@ func reasonOf(err error) string {
 	var hm *home.Error
 	var kf *keyfile.Error
 	var md *skillmd.Error
+	var au *audit.Error
 	switch {
+	case errors.As(err, &au):
+		return string(au.Reason)
 	case errors.As(err, &ld):
 		return string(ld.Reason)
 	case errors.As(err, &rd):

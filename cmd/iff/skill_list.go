@@ -41,7 +41,7 @@ func (skillListCmd) Run(a *app) error {
 
 func listOne(h *home.Home, dir string) listedJSON {
 	placed, _ := h.State().Placed(dir)
-	out := listedJSON{Directory: dir, Skill: (*skillJSON)(&placed.Skill), Status: "gone"}
+	out := listedJSON{Directory: dir, Skill: (*skillJSON)(&placed), Status: "gone"}
 	if _, err := os.Stat(dir); err != nil {
 		return out
 	}

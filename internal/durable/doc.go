@@ -40,6 +40,43 @@
 // Append wrote, in order. Behind them there may be as many bytes as the Appends that did not succeed wrote: a part of
 // their data, or zeros where a page was lost. Who reads the file has to tell them from a record, by framing or hash.
 //
+// # OpenAt
+//
+// [FS.OpenAt] is for a store that overwrites: that prepares room in a file and then fills it, or corrects its end. There is no
+// procedure here, only what the store can rely on.
+//
+//	1 WriteAt    readers see the bytes at once; the disk may have them or not
+//	2 Sync       the file: every WriteAt and Truncate that returned before is on the disk
+//
+// Until 2 has succeeded a crash leaves, in each sector of 512 bytes that was written, the old bytes or the new, in any
+// combination: of two writes the later may be there and the earlier not, and a Truncate may be undone. So whatever tells a whole
+// record from a torn one has to cover all of its bytes. An overwrite must not go over what was acknowledged before.
+// The file's name is not covered; who created it calls SyncDir before acknowledging anything in it.
+//
+// One descriptor writes and syncs: if the kernel could not write a page after another descriptor wrote it, a Sync through this
+// one may never hear of that.
+//
+// # What Sync covers
+//
+// The content of the file and its size, and all that is needed to read them back. On Linux it is fdatasync(2), which
+// leaves the times out; that saves a write to the file system's journal each time the size has not changed, which is what prepared
+// room is for. The permissions of a new file are on the disk with it, except that bits which Create had to restore
+// because the umask took them away may be missing again after a crash. Elsewhere it is fsync(2), on macOS F_FULLFSYNC. A call
+// that a signal interrupted is made again; nothing else is.
+//
+// # Lock
+//
+// A store has one owner at a time, kept by [FS.Lock] on a file of its own that is never removed, renamed or swept: a lock on a
+// removed file keeps nobody out. On Unix it is flock(2), exclusive, on the open file: it ends with Close, or with the
+// process however that ends, kill -9 included; there is no stale lock, and nothing to clean up. It binds only those who ask for
+// it. It excludes a second taker in the same process too. It is not given on to child processes.
+//
+// The first line of the file is the owner's process number in decimal, for the message of a [*BusyError] and for nothing
+// else: it is written after the lock is taken and emptied before it is given up, so for an instant, or on a full disk, it is
+// missing or names the owner before. Anything but digits there counts as unknown.
+//
+// Lock does not wait; who wants to tries again. Where a system has no such lock it refuses with errors.ErrUnsupported.
+//
 // # When fsync fails
 //
 // A [*SyncError] is fatal. Kernels drop the pages they could not write and mark them clean: a second fsync succeeds, and the
@@ -48,7 +85,8 @@
 //
 // # Limits
 //
-// One writer at a time per path for Append; the caller holds a lock. WriteFile and WriteNew may run beside each other. Durable means what
-// fsync means on the system: on macOS it includes the drive's cache; on Windows directories cannot be synced, so there a
-// power cut may undo the last rename. A file system that cannot sync directories is refused by its error.
+// One writer at a time per path for Append and OpenAt; the caller holds a lock. WriteFile and WriteNew may run beside each
+// other. Durable means what fsync means on the system: on macOS it includes the drive's cache; on Windows directories
+// cannot be synced, so there a power cut may undo the last rename. A file system that cannot sync directories is refused by
+// its error.
 package durable

@@ -48,3 +48,28 @@ func Example() {
 	// written
 	// replaced
 }
+
+// A store has one owner; a second one is told who that is.
+func ExampleFS_lock() {
+	dir, err := os.MkdirTemp("", "home")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path, disk := filepath.Join(dir, "lock"), durable.OS()
+
+	owner, err := disk.Lock(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = disk.Lock(path)
+	var busy *durable.BusyError
+	fmt.Println("busy:", errors.As(err, &busy) && busy.Holder == fmt.Sprintf("process %d", os.Getpid()))
+	fmt.Println("given up:", owner.Close())
+	next, err := disk.Lock(path)
+	fmt.Println("taken:", err == nil && next.Close() == nil)
+	// Output:
+	// busy: true
+	// given up: <nil>
+	// taken: true
+}

@@ -9,17 +9,20 @@ import (
 // TempPrefix begins the name of every temporary file this package makes.
 const TempPrefix = ".iff-tmp-"
 
-// FS is what durable writing needs of a file system and nothing else; [OS] is the real one. Errors match fs.ErrExist,
+// FS is what durable stores need of a file system and nothing else; [OS] is the real one. Errors match fs.ErrExist,
 // fs.ErrNotExist and fs.ErrPermission where they mean that. None of the methods repeats a failed call.
-//
-// A store that needs more (preallocation, reading back) asks for it by an interface of its own that an FS or File may
-// also have, so that this one stays small.
 type FS interface {
 	// Create makes a new file for writing; if the name exists, even as a dangling link, it fails with fs.ErrExist.
 	// The file has exactly the permission bits of perm; each write goes to its end.
 	Create(path string, perm fs.FileMode) (File, error)
 	// OpenAppend opens an existing regular file; each write goes to its end. Links at path are not followed.
 	OpenAppend(path string) (File, error)
+	// OpenAt opens an existing regular file to write at offsets. Links at path are not followed.
+	OpenAt(path string) (FileAt, error)
+	// Open opens an existing regular file for reading. Links at path are not followed; a FIFO is not waited for.
+	Open(path string) (Reader, error)
+	// List is the names in a directory, sorted; more than 2^20 are ErrTooLarge.
+	List(path string) ([]string, error)
 	// Rename gives old the name new, atomically taking the place of a file there. Both lie in one directory.
 	Rename(old, new string) error
 	// Link gives the file old a second name; if new exists it fails with fs.ErrExist.
@@ -30,6 +33,10 @@ type FS interface {
 	Mkdir(path string, perm fs.FileMode) error
 	// SyncDir puts on the disk which names the directory holds.
 	SyncDir(path string) error
+	// Lock takes the exclusive lock that the file at path stands for, until Close or until the process ends. The file is made with
+	// the permission bits 0600 if it is not there; links are not followed. If somebody holds the lock, this process
+	// included, the answer is a [*BusyError], at once.
+	Lock(path string) (io.Closer, error)
 }
 
 // File is a file open for writing.
@@ -42,6 +49,44 @@ type File interface {
 	// Sync puts on the disk what the file holds, but not its name.
 	Sync() error
 	Close() error
+}
+
+// FileAt is a file open for writing at offsets. The methods may run beside each other; Sync covers every write and
+// truncation that returned before it was called, whoever made it, and promises nothing of the others.
+type FileAt interface {
+	// WriteAt puts p at off; what lies between the old end and off becomes zeros. If fewer bytes than p are written there
+	// is an error.
+	io.WriterAt
+	// Size is the file's length in bytes.
+	Size() (int64, error)
+	// Truncate cuts the file to size bytes, or lengthens it by zeros.
+	Truncate(size int64) error
+	// Sync puts on the disk what the file holds, but not its name.
+	Sync() error
+	Close() error
+}
+
+// Reader is a file open for reading. What is written meanwhile is seen.
+type Reader interface {
+	io.ReaderAt
+	// Size is the file's length in bytes.
+	Size() (int64, error)
+	Close() error
+}
+
+// BusyError says that a lock is held.
+type BusyError struct {
+	Path   string
+	Holder string // "process 4711", or "unknown"; the zero value means unknown
+}
+
+// Error says who holds the lock and what to do.
+func (e *BusyError) Error() string {
+	holder := e.Holder
+	if holder == "" || holder == unknownHolder {
+		holder = "another process"
+	}
+	return fmt.Sprintf("%q: locked by %s; wait for it to end, or end it", e.Path, holder)
 }
 
 // SyncError says that the disk did not confirm what was written. It is fatal: what the disk holds is unknown until the next

@@ -2,8 +2,11 @@ package durable
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // OS is the operating system's file system.
@@ -24,19 +27,63 @@ func (osFS) Create(path string, perm fs.FileMode) (File, error) {
 	return osFile{f}, nil
 }
 
-func (osFS) OpenAppend(path string) (File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|noFollow, 0)
+func (osFS) OpenAppend(path string) (File, error) { return open(path, os.O_WRONLY|os.O_APPEND) }
+
+func (osFS) OpenAt(path string) (FileAt, error) { return open(path, os.O_WRONLY) }
+
+func (osFS) Open(path string) (Reader, error) { return open(path, os.O_RDONLY) }
+
+// anyFile is what an open file can do; how it was opened says what of it works.
+type anyFile interface {
+	File
+	FileAt
+	Reader
+}
+
+func open(path string, flags int) (anyFile, error) {
+	f, err := openRegular(path, flags)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}
+
+// openRegular neither follows a link at path nor waits on a FIFO.
+func openRegular(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, flags|noFollow, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "append", Path: path, Err: errors.New("not a regular file")}
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return osFile{f}, nil
+	return f, nil
+}
+
+// maxNames bounds what List holds in memory.
+const maxNames = 1 << 20
+
+func (osFS) List(path string) ([]string, error) { return list(path, maxNames) }
+
+func list(path string, most int) ([]string, error) {
+	d, err := os.OpenFile(path, os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return nil, err
+	}
+	names, err := d.Readdirnames(most + 1)
+	_ = d.Close() // nothing was written through it
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if len(names) > most {
+		return nil, fmt.Errorf("%q: more than %d names: %w", path, most, ErrTooLarge)
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 func (osFS) Rename(old, new string) error { return os.Rename(old, new) }
@@ -56,6 +103,8 @@ func (osFS) Mkdir(path string, perm fs.FileMode) error {
 }
 
 func (osFS) SyncDir(path string) error { return syncDirectory(path) }
+
+func (f osFile) Sync() error { return syncFile(f.File) }
 
 func (f osFile) Size() (int64, error) {
 	info, err := f.Stat()

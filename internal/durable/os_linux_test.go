@@ -2,6 +2,7 @@ package durable_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,6 +82,44 @@ func TestFullDisk(t *testing.T) {
 	if names := namesIn(t, dir); len(names) != 2 {
 		t.Errorf("left behind: %v", names)
 	}
+	reallyFull(t, dir)
+}
+
+// Without any room left: what is overwritten needs none, what goes on behind it fails; the lock holds though its owner's name
+// does not fit, and names nobody.
+func reallyFull(t *testing.T, dir string) {
+	path, fsys := filepath.Join(dir, "lock"), durable.OS()
+	if err := os.WriteFile(filepath.Join(dir, "rest"), make([]byte, 128<<10), 0o600); !errors.Is(err, unix.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	f, err := fsys.OpenAt(filepath.Join(dir, "rest"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, err := f.Size()
+	if err != nil || size == 0 {
+		t.Fatalf("%d bytes, %v", size, err)
+	}
+	if _, err := f.WriteAt([]byte("over"), size-4); err != nil {
+		t.Errorf("overwriting: %v", err)
+	}
+	if n, err := f.WriteAt(make([]byte, 8<<10), size); !errors.Is(err, unix.ENOSPC) {
+		t.Errorf("behind the end: %d, %v", n, err)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		t.Error(err)
+	}
+	l, err := fsys.Lock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var busy *durable.BusyError
+	if _, err := fsys.Lock(path); !errors.As(err, &busy) || busy.Holder != "unknown" {
+		t.Errorf("%v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // The real file system does sync: with fsync(2) failing, everything that must sync says so, files and directories.
@@ -98,13 +137,18 @@ func TestRealSyncFailure(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	failFsync(t)
+	at, err := fsys.OpenAt(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fail(t, unix.SYS_FSYNC, unix.SYS_FDATASYNC)
 	for what, err := range map[string]error{
 		"WriteFile":                durable.WriteFile(fsys, file, []byte("new"), 0o600),
 		"WriteNew":                 durable.WriteNew(fsys, filepath.Join(dir, "new"), []byte("new"), 0o600),
 		"Append":                   durable.Append(fsys, log, []byte("new"), 0o600),
 		"Append, directory":        durable.Append(fsys, filepath.Join(dir, "log2"), []byte("new"), 0o600),
 		"Mkdir, parent directory":  durable.Mkdir(fsys, filepath.Join(dir, "sub"), 0o700),
+		"OpenAt, as a SyncError":   wrap(at.Sync()),
 		"SyncDir, as a SyncError":  wrap(fsys.SyncDir(dir)),
 		"an existing directory":    durable.Mkdir(fsys, dir, 0o700),
 		"WriteFile, second try":    durable.WriteFile(fsys, file, []byte("new"), 0o600),
@@ -132,24 +176,66 @@ func wrap(err error) error {
 	return &durable.SyncError{Err: err}
 }
 
-// failFsync makes fsync and fdatasync answer EIO in this process, for good.
-func failFsync(t *testing.T) {
+// Files are synced by fdatasync and directories by fsync: each alone tells.
+func TestFilesAreSyncedByFdatasync(t *testing.T) {
+	if !inChild(t, nil) {
+		return
+	}
+	dir, fsys := t.TempDir(), durable.OS()
+	path := filepath.Join(dir, "f")
+	f, err := fsys.Create(path, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := fsys.OpenAt(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fail(t, unix.SYS_FSYNC)
+	if err := errors.Join(f.Sync(), at.Sync()); err != nil {
+		t.Errorf("not fdatasync: %v", err)
+	}
+	if err := fsys.SyncDir(dir); !errors.Is(err, unix.EIO) {
+		t.Errorf("SyncDir is not fsync: %v", err)
+	}
+	fail(t, unix.SYS_FDATASYNC)
+	for what, err := range map[string]error{"File": f.Sync(), "FileAt": at.Sync()} {
+		if !errors.Is(err, unix.EIO) {
+			t.Errorf("%s is not synced: %v", what, err)
+		}
+	}
+	if err := errors.Join(f.Close(), at.Close()); err != nil {
+		t.Error(err)
+	}
+	for what, err := range map[string]error{"File": f.Sync(), "FileAt": at.Sync()} {
+		if !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("%s, closed: %v", what, err)
+		}
+	}
+}
+
+// fail makes some system calls answer EIO in this process, for good.
+func fail(t *testing.T, calls ...uint32) {
 	t.Helper()
 	runtime.LockOSThread()
-	program := []unix.SockFilter{
-		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // the call's number
-		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: unix.SYS_FSYNC},
-		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: unix.SYS_FDATASYNC},
-		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EIO)},
-		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+	program := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}} // the call's number
+	for _, call := range calls {
+		program = append(program,
+			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: call},
+			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EIO)})
 	}
+	program = append(program, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&filter)))
+	const install, wholeProcess = unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC
+	_, _, e := unix.Syscall(unix.SYS_SECCOMP, install, wholeProcess, uintptr(unsafe.Pointer(&filter)))
 	runtime.KeepAlive(program)
 	if e != 0 {
 		t.Fatalf("seccomp: %v", e)
 	}
 }
+
+// bareSync is what a bare loop calls.
+func bareSync(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }

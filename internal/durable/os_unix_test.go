@@ -69,6 +69,19 @@ func TestLinksAndSpecialTargets(t *testing.T) {
 	if content(t, victim) != "victim" {
 		t.Error("a link was written through")
 	}
+	special := map[string]string{"link": link, "FIFO": fifo, "directory": dir, "device": "/dev/null"}
+	relink()
+	for what, path := range special { // and none of them hangs
+		if _, err := fsys.Open(path); err == nil {
+			t.Errorf("%s: opened for reading", what)
+		}
+		if _, err := fsys.OpenAt(path); err == nil {
+			t.Errorf("%s: opened for writing", what)
+		}
+		if _, err := fsys.List(path); (err == nil) != (what == "directory") {
+			t.Errorf("%s: listed: %v", what, err)
+		}
+	}
 	if err := durable.Append(fsys, fifo, []byte("x"), 0o600); err == nil { // and it does not hang
 		t.Error("Append to a FIFO succeeds")
 	}

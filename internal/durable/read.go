@@ -40,3 +40,26 @@ func ReadFile(path string, max int64) ([]byte, fs.FileMode, error) {
 	}
 	return data, info.Mode().Perm(), nil
 }
+
+// Load reads a regular file of at most max bytes through fsys; a larger one is ErrTooLarge. Unlike ReadFile it does not follow
+// a link at path.
+func Load(fsys FS, path string, max int64) ([]byte, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return nil, err
+	}
+	if size > max {
+		return nil, fmt.Errorf("%q: more than %d bytes: %w", path, max, ErrTooLarge)
+	}
+	data := make([]byte, size)
+	n, err := f.ReadAt(data, 0)
+	if err != nil && err != io.EOF { // it may have been cut meanwhile
+		return nil, err
+	}
+	return data[:n], nil
+}

@@ -129,11 +129,11 @@ func (h *Home) keepAs(ctx context.Context, p *skill.Package, m manifest.Manifest
 	a := Adoption{Outcome: Kept, Stored: p.Directory()}
 	a.signedAs(m)
 	a.Report = skill.Verify(p, h.Terms())
-	if placed, ok := h.State().Placed(p.Directory()); ok && placed.Skill == a.Report.Skill {
+	if placed, ok := h.State().Placed(p.Directory()); ok && placed == a.Report.Skill {
 		return a, nil
 	}
 	var err error
-	a.Report, err = skill.NewLoader(h.Terms(), h.records).Load(ctx, p)
+	a.Report, err = skill.NewLoader(h.Terms(), h.log).Load(ctx, p)
 	return a, err
 }
 
@@ -171,7 +171,7 @@ func (h *Home) adoptedFields(p *skill.Package, before skill.Report, adopter trus
 // one's.
 func (h *Home) genuine(p *skill.Package, m manifest.Manifest) bool {
 	placed, ok := h.State().Placed(h.placeOf(p))
-	return ok && skill.SubjectIs(p, m, placed.Skill.Subject)
+	return ok && skill.SubjectIs(p, m, placed.Subject)
 }
 
 func granted(have capability.Grants, want string) bool {
@@ -186,8 +186,7 @@ func (h *Home) nameFree(p *skill.Package, name, signer string, opts AdoptOptions
 		return err
 	}
 	for _, dir := range h.Skills() {
-		placed, _ := h.State().Placed(dir)
-		k := placed.Skill
+		k, _ := h.State().Placed(dir)
 		if dir != p.Directory() && k.Name == name && k.Signer == signer && k.Content != c.Root().String() && exists(dir) {
 			return &skill.LoadError{Step: 7, Reason: skill.NameTaken, Where: "SKILL.md", Detail: fmt.Sprintf("%s was adopted from %s with other content; rename one, or adopt with --replace", name, dir)}
 		}

@@ -99,6 +99,7 @@ func TestUnprotectedKeysSignNothingAboveUnverified(t *testing.T) {
 // Configuration and chain of another home do not go with these records.
 func TestRecordsKnowTheRoot(t *testing.T) {
 	dir, other := newHome(t), filepath.Join(t.TempDir(), "other")
+	config := open(t, dir, home.Read).Config()
 	plan := home.Plan{Operator: "me", Scheme: open(t, dir, home.Read).Root().Scheme(), Passphrase: []byte(secret)}
 	h, err := home.Init(t.Context(), other, plan, home.Options{})
 	must(t, err)
@@ -108,6 +109,13 @@ func TestRecordsKnowTheRoot(t *testing.T) {
 		must(t, err)
 		must(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 	}
+	if _, err := home.Open(t.Context(), dir, home.Read, home.Options{}); reason(err) != "origin-other" {
+		t.Errorf("opens: %v", err)
+	}
+	// The log's pin put back: now it is the root key that does not fit.
+	theirs, ours := open(t, other, home.Read).Config(), config.Log
+	edit("iff.toml", theirs.Log.Origin, ours.Origin)(t, dir)
+	edit("iff.toml", theirs.Log.Key, ours.Key)(t, dir)
 	if _, err := home.Open(t.Context(), dir, home.Read, home.Options{}); reason(err) != "trust-root-changed" {
 		t.Errorf("opens: %v", err)
 	}
@@ -128,30 +136,43 @@ func TestForeignManifestThatCannotBeReplaced(t *testing.T) {
 }
 
 // deafFS cannot sync files: what the disk holds is unknown from then on.
-type deafFS struct{ durable.FS }
-
-type deafFile struct{ durable.File }
-
-func (f deafFS) OpenAppend(path string) (durable.File, error) {
-	file, err := f.FS.OpenAppend(path)
-	return deafFile{file}, err
+type deafFS struct {
+	durable.FS
+	deaf *bool
 }
-func (deafFile) Sync() error { return errFault }
+
+type deafFile struct {
+	durable.FileAt
+	deaf *bool
+}
+
+func (f deafFS) OpenAt(path string) (durable.FileAt, error) {
+	file, err := f.FS.OpenAt(path)
+	return deafFile{file, f.deaf}, err
+}
+func (f deafFile) Sync() error {
+	if *f.deaf {
+		return errFault
+	}
+	return f.FileAt.Sync()
+}
 
 func TestNothingIsRecordedAfterAFailedSync(t *testing.T) {
 	dir := newHome(t)
-	h, err := home.Open(t.Context(), dir, home.Write, home.Options{FS: deafFS{durable.OS()}})
+	deaf := false
+	h, err := home.Open(t.Context(), dir, home.Write, home.Options{FS: deafFS{durable.OS(), &deaf}})
 	must(t, err)
 	defer h.Close()
+	deaf = true
 	if _, err := h.Adopt(t.Context(), newSkill(t, "a"), home.AdoptOptions{}); !errors.Is(err, errFault) {
 		t.Fatalf("adopted: %v", err)
 	}
-	before, err := os.ReadFile(filepath.Join(dir, "records.jsonl"))
+	before, err := os.ReadFile(filepath.Join(dir, firstSegment))
 	must(t, err)
-	if _, err := h.Adopt(t.Context(), newSkill(t, "b"), home.AdoptOptions{}); err == nil || !strings.Contains(err.Error(), "an earlier record") {
+	if _, err := h.Adopt(t.Context(), newSkill(t, "b"), home.AdoptOptions{}); reason(err) != "log-poisoned" {
 		t.Errorf("went on: %v", err)
 	}
-	after, err := os.ReadFile(filepath.Join(dir, "records.jsonl"))
+	after, err := os.ReadFile(filepath.Join(dir, firstSegment))
 	must(t, err)
 	if len(after) != len(before) {
 		t.Error("something was written after the failure")

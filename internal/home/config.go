@@ -8,6 +8,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/internal/visible"
 )
 
@@ -30,6 +31,17 @@ type Config struct {
 	Trust struct {
 		Root string `toml:"root"`
 	} `toml:"trust"`
+	Log struct {
+		Origin string `toml:"origin"`
+		Key    string `toml:"key"`
+	} `toml:"log"`
+}
+
+// pin is what the configuration says of the log. parseConfig has checked the
+// key.
+func (c Config) pin() audit.Pin {
+	key, _ := audit.ParseKey(c.Log.Key)
+	return audit.Pin{Origin: c.Log.Origin, Key: key}
 }
 
 // maxConfig bounds iff.toml; its parser takes time quadratic in a key.
@@ -53,10 +65,14 @@ func parseConfig(data []byte) (Config, error) {
 	}
 	for _, want := range []struct{ key, value string }{
 		{"profile", string(c.Profile)}, {"operator.name", c.Operator.Name}, {"operator.clearance", c.Operator.Clearance}, {"trust.root", c.Trust.Root},
+		{"log.origin", c.Log.Origin}, {"log.key", c.Log.Key},
 	} {
 		if want.value == "" {
 			return c, configError(want.key + " is missing; iff init writes it")
 		}
+	}
+	if _, err := audit.ParseKey(c.Log.Key); err != nil {
+		return c, configError("log.key: " + err.Error())
 	}
 	switch c.Profile {
 	case Dev:
@@ -98,6 +114,12 @@ clearance = "{{.Operator.Clearance}}"
 [trust]
 # The key that must have signed the trust chain in trust/.
 root = "{{.Trust.Root}}"
+
+[log]
+# The log's name, and the key that signed its first checkpoints. What the log
+# says of itself is held against them.
+origin = "{{.Log.Origin}}"
+key = "{{.Log.Key}}"
 `))
 
 func (c Config) format() ([]byte, error) {

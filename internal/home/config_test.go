@@ -2,6 +2,7 @@ package home
 
 import (
 	"errors"
+	"github.com/iff-run/iff/internal/trusttest"
 	"strings"
 	"testing"
 )
@@ -9,6 +10,7 @@ import (
 func validConfig() Config {
 	c := Config{Profile: Dev}
 	c.Operator.Name, c.Operator.Clearance, c.Trust.Root = "me", "PUBLIC", "SHA256:x"
+	c.Log.Origin, c.Log.Key = "iff/log/x", trusttest.NewKey(1).Public().String()
 	return c
 }
 

@@ -66,6 +66,30 @@ func (f *faulty) Mkdir(path string, perm fs.FileMode) error {
 	return f.op(func() error { return f.FS.Mkdir(path, perm) })
 }
 
+func (f *faulty) OpenAt(path string) (file durable.FileAt, err error) {
+	if err = f.op(func() (err error) { file, err = f.FS.OpenAt(path); return err }); err != nil {
+		if file != nil {
+			_ = file.Close()
+		}
+		return nil, err
+	}
+	return faultyFileAt{file, f}, nil
+}
+
+type faultyFileAt struct {
+	durable.FileAt
+	fs *faulty
+}
+
+func (f faultyFileAt) WriteAt(p []byte, off int64) (n int, err error) {
+	err = f.fs.op(func() error { n, err = f.FileAt.WriteAt(p, off); return err })
+	return n, err
+}
+func (f faultyFileAt) Sync() error { return f.fs.op(f.FileAt.Sync) }
+func (f faultyFileAt) Truncate(size int64) error {
+	return f.fs.op(func() error { return f.FileAt.Truncate(size) })
+}
+
 type faultyFile struct {
 	durable.File
 	fs *faulty
@@ -133,14 +157,18 @@ func faultAt(t *testing.T, template string, verb func(*home.Home, string) error,
 	must(t, os.CopyFS(dir, os.DirFS(template)))
 	must(t, os.Chmod(dir, 0o700))
 	must(t, os.Chmod(filepath.Join(dir, "keys", "adopter.key"), 0o600))
+	must(t, os.Chmod(filepath.Join(dir, "keys", "log-1.key"), 0o600))
 	must(t, os.Mkdir(s, 0o755))
 	must(t, os.WriteFile(filepath.Join(s, "SKILL.md"), []byte("---\nname: s\ndescription: d\n---\n"), 0o644))
 
 	fsys := &faulty{FS: durable.OS(), at: at, persist: persist}
 	h, err := home.Open(t.Context(), dir, home.Write, home.Options{FS: fsys})
-	must(t, err)
-	err = verb(h, s)
-	must(t, h.Close())
+	if err == nil {
+		err = verb(h, s)
+		if closed := h.Close(); closed != nil && !errors.Is(closed, errFault) {
+			t.Errorf("%s: closing: %v", what, closed)
+		}
+	}
 	if fsys.count < at {
 		if err != nil {
 			t.Fatalf("%s: without a fault: %v", what, err)

@@ -11,10 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/internal/durable"
 	"github.com/iff-run/iff/internal/keyfile"
+	"github.com/iff-run/iff/internal/store/file"
 	"github.com/iff-run/iff/label"
-	"github.com/iff-run/iff/record"
 	"github.com/iff-run/iff/skill"
 	"github.com/iff-run/iff/trust"
 )
@@ -25,7 +26,6 @@ const (
 	keysDir    = "keys"
 	baseDir    = "base"
 	skillsDir  = "skills"
-	lockFile   = "lock"
 
 	// maxChainBytes bounds what all trust documents together may have.
 	maxChainBytes = 64 << 20
@@ -49,15 +49,18 @@ type Home struct {
 	config    Config
 	root      *trust.Root
 	clearance label.Label
-	records   *recordFile
-	lock      *lock // nil when reading
+	progress  func(bytes int64)
+	lines     *file.Store
+	log       *audit.Log  // nil when reading
+	view      *audit.View // nil when writing
+	recovered audit.Recovered
 }
 
-// Options of [Open] and [Init] that only tests set. The zero value is what
-// programs use.
+// Options of [Open] and [Init]. The zero value is what programs use.
 type Options struct {
-	FS  durable.FS       // durable.OS()
-	Now func() time.Time // time.Now
+	FS       durable.FS        // durable.OS()
+	Now      func() time.Time  // time.Now
+	Progress func(bytes int64) // told, while much of the log is read, how many bytes were
 }
 
 func (o Options) orDefault() Options {
@@ -74,7 +77,7 @@ func (o Options) orDefault() Options {
 // package trust.
 func Open(ctx context.Context, dir string, mode Mode, opts Options) (*Home, error) {
 	opts = opts.orDefault()
-	h := &Home{dir: dir, fsys: opts.FS, now: opts.Now}
+	h := &Home{dir: dir, fsys: opts.FS, now: opts.Now, progress: opts.Progress}
 	if err := h.checkDirectory(); err != nil {
 		return nil, err
 	}
@@ -83,14 +86,7 @@ func Open(ctx context.Context, dir string, mode Mode, opts Options) (*Home, erro
 		return nil, &Error{Reason: Unreadable, Path: dir, Detail: err.Error(), Err: err}
 	}
 	h.dir = real
-	if mode == Write {
-		l, err := takeLock(ctx, filepath.Join(h.dir, lockFile))
-		if err != nil {
-			return nil, err
-		}
-		h.lock = l
-	}
-	err = h.load()
+	err = h.load(ctx, mode)
 	if err == nil && mode == Write {
 		err = h.catchUp(ctx)
 	}
@@ -120,7 +116,7 @@ func (h *Home) checkDirectory() error {
 	return nil
 }
 
-func (h *Home) load() error {
+func (h *Home) load(ctx context.Context, mode Mode) error {
 	data, _, err := durable.ReadFile(filepath.Join(h.dir, configFile), maxConfig)
 	if err != nil {
 		return &Error{Reason: Unreadable, Path: configFile, Detail: err.Error(), Err: err}
@@ -128,7 +124,7 @@ func (h *Home) load() error {
 	if h.config, err = parseConfig(data); err != nil {
 		return err
 	}
-	if h.records, err = readRecords(h.fsys, h.dir, h.now); err != nil {
+	if err := h.openLog(ctx, mode); err != nil {
 		return err
 	}
 	draft, err := h.openTrust()
@@ -192,10 +188,10 @@ func (h *Home) checkTrust() error {
 	if got := h.root.Key().Fingerprint(); got != h.config.Trust.Root {
 		return &Error{Reason: RootMismatch, Path: trustDir, Detail: fmt.Sprintf("the chain is signed by %s, iff.toml expects %s", got, h.config.Trust.Root)}
 	}
-	if want := h.records.state.Root(); want != h.config.Trust.Root {
+	if want := h.State().Root(); want != h.config.Trust.Root {
 		return &Error{Reason: RootMismatch, Path: configFile, Detail: fmt.Sprintf("iff.toml expects %s, the records began with %s", h.config.Trust.Root, want)}
 	}
-	version, digest := h.records.state.Trust()
+	version, digest := h.State().Trust()
 	if h.root.Version() < version {
 		return &Error{Reason: RolledBack, Path: trustDir, Detail: fmt.Sprintf("the newest document is %d, but %d was recorded; restore trust/%d.json", h.root.Version(), version, version)}
 	}
@@ -205,14 +201,16 @@ func (h *Home) checkTrust() error {
 	return nil
 }
 
-// Close gives up the lock. It is safe to call twice.
+// Close closes the log, with a checkpoint if it was written. It is safe to
+// call twice.
 func (h *Home) Close() error {
-	if h.lock == nil {
-		return nil
+	if h.log != nil {
+		return h.log.Close()
 	}
-	l := h.lock
-	h.lock = nil
-	return l.release()
+	if h.lines != nil {
+		return h.lines.Close()
+	}
+	return nil
 }
 
 // Dir is the home's path.
@@ -224,12 +222,9 @@ func (h *Home) Config() Config { return h.config }
 // Root is the locked trust root.
 func (h *Home) Root() *trust.Root { return h.root }
 
-// State is what the records say.
-func (h *Home) State() *record.State { return h.records.state }
-
 // Terms are what skills are measured against here and now.
 func (h *Home) Terms() skill.Terms {
-	return skill.Terms{Root: h.root, Clearance: h.clearance, State: h.records.state, Operator: h.config.Operator.Name, Now: h.now()}
+	return skill.Terms{Root: h.root, Clearance: h.clearance, State: h.State(), Operator: h.config.Operator.Name, Now: h.now()}
 }
 
 // Skills lists the directories in which a skill was adopted or signed, in the
@@ -242,14 +237,6 @@ func (h *Home) Skills() []string {
 		}
 	}
 	return out
-}
-
-// append records what was done. It needs a home opened for writing.
-func (h *Home) append(ctx context.Context, bodies ...record.Body) error {
-	if h.lock == nil {
-		return errors.New("bug: the home was opened for reading")
-	}
-	return h.records.Append(ctx, bodies...)
 }
 
 func (h *Home) trustPath(n int64) string {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/internal/durable"
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/keyfile"
@@ -94,7 +95,10 @@ func reason(err error) string {
 	var r *skill.ReadError
 	var k *keyfile.Error
 	var tr *trust.Error
+	var a *audit.Error
 	switch {
+	case errors.As(err, &a):
+		return string(a.Reason)
 	case errors.As(err, &l):
 		return string(l.Reason)
 	case errors.As(err, &r):
@@ -134,7 +138,7 @@ func TestInitGivesTheAdopterNothing(t *testing.T) {
 	keys, err := h.Keys()
 	must(t, err)
 	for _, k := range keys {
-		if k.Protected == (k.Name == home.AdopterKey) {
+		if k.Protected == (k.Name == home.AdopterKey || k.Name == "log-1") {
 			t.Errorf("key %s: protected %v", k.Name, k.Protected)
 		}
 	}
@@ -154,8 +158,12 @@ func TestHomeRefuses(t *testing.T) {
 		"no profile":       {edit("iff.toml", `profile = "dev"`, ""), "config-invalid"},
 		"bad clearance":    {edit("iff.toml", "RESTRICTED-PLUS", "COSMIC"), "config-invalid"},
 		"another root":     {edit("iff.toml", `root = "SHA256:`, `root = "SHA256:x`), "trust-root-changed"},
-		"no records":       {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "records.jsonl"))) }, "records-broken"},
-		"records edited":   {edit("records.jsonl", `"operator"`, `"Operator"`), "records-broken"},
+		"no records":       {func(t *testing.T, dir string) { must(t, os.RemoveAll(filepath.Join(dir, "log"))) }, "log-empty"},
+		"records edited":   {edit(firstSegment, `"operator":"me"`, `"operator":"eve"`), "chain-broken"},
+		"records cut back": {cutBack, "log-rolled-back"},
+		"another log":      {edit("iff.toml", `origin = "iff/log/`, `origin = "iff/log/x`), "origin-other"},
+		"another log key":  {edit("iff.toml", `key = "`, `key = "x`), "config-invalid"},
+		"log key gone":     {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "keys/log-1.key"))) }, "key-other"},
 		"no trust":         {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "trust/1.json"))) }, "trust-empty"},
 		"trust edited":     {edit("trust/1.json", `"tested"`, `"formal"`), "trust-signature"},
 		"whole chain of another": {func(t *testing.T, dir string) {
@@ -176,6 +184,19 @@ func TestHomeRefuses(t *testing.T) {
 	}
 }
 
+const firstSegment = "log/00000000000000000000.jsonl"
+
+// cutBack takes the last two records away, and keeps the snapshot.
+func cutBack(t *testing.T, dir string) {
+	path := filepath.Join(dir, firstSegment)
+	data, err := os.ReadFile(path)
+	must(t, err)
+	for range 2 {
+		data = data[:bytes.LastIndexByte(data[:len(data)-1], '\n')+1]
+	}
+	must(t, os.WriteFile(path, data, 0o600))
+}
+
 func edit(name, old, new string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
 		path := filepath.Join(dir, name)
@@ -191,18 +212,21 @@ func edit(name, old, new string) func(*testing.T, string) {
 
 func TestTornRecordIsCut(t *testing.T) {
 	dir := newHome(t)
-	path := filepath.Join(dir, "records.jsonl")
+	path := filepath.Join(dir, firstSegment)
 	whole, err := os.ReadFile(path)
 	must(t, err)
 	must(t, os.WriteFile(path, append(bytes.Clone(whole), `{"body":{"na`...), 0o600))
 	h := open(t, dir, home.Write)
+	if torn := h.Recovered().Torn; torn != 12 {
+		t.Errorf("%d bytes were torn", torn)
+	}
 	if _, err := h.Adopt(t.Context(), newSkill(t, "a"), home.AdoptOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	must(t, h.Close())
 	after, err := os.ReadFile(path)
 	must(t, err)
-	if !bytes.HasPrefix(after, whole) || bytes.Contains(after, []byte(`{"na{`)) || bytes.Count(after, []byte("\n")) != bytes.Count(whole, []byte("\n"))+1 {
+	if !bytes.HasPrefix(after, whole) || bytes.Contains(after, []byte(`{"na{`)) || bytes.Count(after, []byte("\n")) != bytes.Count(whole, []byte("\n"))+3 {
 		t.Errorf("the records are now:\n%s", after)
 	}
 	open(t, dir, home.Read)
@@ -226,14 +250,15 @@ func TestOneWriter(t *testing.T) {
 // between, is recorded by the next writer.
 func TestTrustCatchesUp(t *testing.T) {
 	dir := newHome(t)
-	records, err := os.ReadFile(filepath.Join(dir, "records.jsonl"))
-	must(t, err)
+	before := filepath.Join(t.TempDir(), "log")
+	must(t, os.CopyFS(before, os.DirFS(filepath.Join(dir, "log"))))
 	h := open(t, dir, home.Write)
 	must(t, h.AddSigner(t.Context(), trust.Entry{
 		ID: "new", PublicKey: trusttest.NewKey(9).Public(), Clearance: h.Root().Scheme().Bottom().Parts(), NotAfter: trust.Never,
 	}, pass))
 	must(t, h.Close())
-	must(t, os.WriteFile(filepath.Join(dir, "records.jsonl"), records, 0o600))
+	must(t, os.RemoveAll(filepath.Join(dir, "log")))
+	must(t, os.CopyFS(filepath.Join(dir, "log"), os.DirFS(before)))
 	must(t, open(t, dir, home.Write).Close())
 	h = open(t, dir, home.Read)
 	if v, _ := h.State().Trust(); v != 2 || h.Root().Version() != 2 {
@@ -333,6 +358,7 @@ func TestForkedTrustIsRefused(t *testing.T) {
 	must(t, os.CopyFS(other, os.DirFS(dir)))
 	must(t, os.Chmod(other, 0o700))
 	must(t, os.Chmod(filepath.Join(other, "keys", "adopter.key"), 0o600))
+	must(t, os.Chmod(filepath.Join(other, "keys", "log-1.key"), 0o600))
 	add := func(where, id string, key byte) {
 		h := open(t, where, home.Write)
 		must(t, h.AddSigner(t.Context(), trust.Entry{

@@ -7,10 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/internal/durable"
 	"github.com/iff-run/iff/internal/keyfile"
+	"github.com/iff-run/iff/internal/store/file"
 	"github.com/iff-run/iff/label"
 	"github.com/iff-run/iff/level"
 	"github.com/iff-run/iff/manifest"
@@ -79,7 +82,7 @@ func CheckPlan(dir string, p Plan) error {
 	if err := trust.CheckID(p.Operator); err != nil {
 		return &Error{Reason: NameInvalid, Detail: "--operator " + err.Error(), Err: err}
 	}
-	if slices.Contains([]string{RootKey, ApproverKey, AdopterKey, skill.BaseName}, p.Operator) {
+	if slices.Contains([]string{RootKey, ApproverKey, AdopterKey, skill.BaseName}, p.Operator) || strings.HasPrefix(p.Operator, logKeyPrefix) {
 		return &Error{Reason: NameInvalid, Detail: "--operator " + p.Operator + " is a name that iff uses itself; choose another"}
 	}
 	return checkFree(dir)
@@ -98,10 +101,11 @@ func checkFree(dir string) error {
 
 // builder makes a home in a directory that nobody uses yet.
 type builder struct {
-	dir  string
-	plan Plan
-	opts Options
-	keys map[string]*keyfile.Key
+	dir    string
+	plan   Plan
+	opts   Options
+	origin string
+	keys   map[string]*keyfile.Key
 }
 
 func (b *builder) build(ctx context.Context) error {
@@ -127,11 +131,11 @@ func (b *builder) build(ctx context.Context) error {
 	return b.record(ctx, root, base)
 }
 
-// makeKeys writes the four key pairs; deriving a key from a passphrase is
+// makeKeys writes the key pairs; deriving a key from a passphrase is
 // slow on purpose, so the protected ones are written at the same time.
 func (b *builder) makeKeys() error {
 	b.keys = make(map[string]*keyfile.Key)
-	names := []string{RootKey, b.plan.Operator, ApproverKey, AdopterKey}
+	names := b.keyNames()
 	errs := make([]error, len(names))
 	var wg sync.WaitGroup
 	for i, name := range names {
@@ -142,7 +146,7 @@ func (b *builder) makeKeys() error {
 		b.keys[name] = key
 		path := filepath.Join(b.dir, keysDir, name)
 		wg.Go(func() {
-			if name == AdopterKey {
+			if plain(name) {
 				errs[i] = key.WritePlain(b.opts.FS, path+".key")
 			} else {
 				errs[i] = key.WriteProtected(b.opts.FS, path+".key", b.plan.Passphrase)
@@ -153,6 +157,13 @@ func (b *builder) makeKeys() error {
 	wg.Wait()
 	return errors.Join(errs...)
 }
+
+func (b *builder) keyNames() []string {
+	return []string{RootKey, b.plan.Operator, ApproverKey, AdopterKey, logKeyName(1)}
+}
+
+// plain says whether a key has no passphrase: those that grant nothing.
+func plain(name string) bool { return name == AdopterKey || strings.HasPrefix(name, logKeyPrefix) }
 
 func (b *builder) makeTrust() (*trust.Root, error) {
 	d, err := trust.NewDraft(b.keys[RootKey].Public(), b.plan.Scheme)
@@ -216,6 +227,11 @@ func (b *builder) makeConfig() error {
 	c := Config{Profile: Dev}
 	c.Operator.Name, c.Operator.Clearance = b.plan.Operator, b.plan.Clearance.String()
 	c.Trust.Root = b.keys[RootKey].Public().Fingerprint()
+	origin, err := newOrigin()
+	if err != nil {
+		return err
+	}
+	b.origin, c.Log.Origin, c.Log.Key = origin, origin, b.keys[logKeyName(1)].Public().String()
 	text, err := c.format()
 	if err != nil {
 		return err
@@ -223,15 +239,23 @@ func (b *builder) makeConfig() error {
 	return durable.WriteNew(b.opts.FS, filepath.Join(b.dir, configFile), text, 0o600)
 }
 
-func (b *builder) record(ctx context.Context, root *trust.Root, base record.Skill) error {
-	f := &recordFile{fsys: b.opts.FS, path: filepath.Join(b.dir, recordsFile), now: b.opts.Now, state: new(record.State), torn: -1}
-	bodies := []record.Body{record.Init{
-		Operator: b.plan.Operator, Profile: string(Dev), Scheme: b.plan.Scheme.Name(),
-		Root: root.Key().Fingerprint(), TrustDigest: root.Digest(),
-	}}
-	for _, name := range []string{RootKey, b.plan.Operator, ApproverKey, AdopterKey} {
-		bodies = append(bodies, record.KeyCreated{Name: name, Fingerprint: b.keys[name].Public().Fingerprint(), Protected: name != AdopterKey})
+// record begins the log with what was made.
+func (b *builder) record(ctx context.Context, root *trust.Root, base record.Skill) (err error) {
+	store, err := file.Create(b.opts.FS, filepath.Join(b.dir, logDir), nil)
+	if err != nil {
+		return err
 	}
-	bodies = append(bodies, record.SkillSigned{Directory: baseDir, Skill: base})
-	return f.Append(ctx, bodies...)
+	l, err := audit.Create(ctx, store, record.Init{
+		Origin: b.origin, Operator: b.plan.Operator, Profile: string(Dev), Scheme: b.plan.Scheme.Name(),
+		Root: root.Key().Fingerprint(), TrustDigest: root.Digest(),
+	}, b.keys[logKeyName(1)], audit.Options{Now: b.opts.Now})
+	if err != nil {
+		return errors.Join(err, store.Close())
+	}
+	var entries []record.Entry
+	for _, name := range b.keyNames() {
+		entries = append(entries, record.Of(record.KeyCreated{Name: name, Fingerprint: b.keys[name].Public().Fingerprint(), Protected: !plain(name)}))
+	}
+	_, err = l.Append(ctx, append(entries, record.Of(record.SkillSigned{Directory: baseDir, Skill: base}))...)
+	return errors.Join(err, l.Close())
 }

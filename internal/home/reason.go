@@ -19,7 +19,6 @@ const (
 	ConfigInvalid Reason = "config-invalid"
 	RolledBack    Reason = "trust-rolled-back"
 	RootMismatch  Reason = "trust-root-changed"
-	RecordsBroken Reason = "records-broken"
 	NameInvalid   Reason = "operator-invalid"
 	NotSigner     Reason = "key-not-in-trust"
 	KeyUnguarded  Reason = "key-unprotected"

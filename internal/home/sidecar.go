@@ -26,7 +26,7 @@ func (h *Home) Read(dir string) (*skill.Package, error) {
 		roots = append(roots, c.Root().String())
 	}
 	if placed, ok := h.State().Placed(dir); ok {
-		roots = append(roots, placed.Skill.Content)
+		roots = append(roots, placed.Content)
 	}
 	for _, root := range roots {
 		s, err := readSidecar(filepath.Join(h.dir, skillsDir, root))

@@ -2,7 +2,6 @@ package durabletest
 
 import (
 	"io/fs"
-	"slices"
 	"syscall"
 
 	"github.com/iff-run/iff/internal/durable"
@@ -30,9 +29,7 @@ func (d *Disk) Create(name string, perm fs.FileMode) (durable.File, error) {
 func (d *Disk) OpenAppend(name string) (durable.File, error) {
 	var f *inode
 	err := d.call(OpenAppend, name, func() (err error) {
-		if f, err = d.find(name); err == nil && f.mode.IsDir() {
-			err = syscall.EISDIR
-		}
+		f, err = d.regular(name)
 		return err
 	})
 	if err != nil {
@@ -125,17 +122,19 @@ func (d *Disk) SyncDir(name string) error {
 	})
 }
 
-// syncCall is call for the two that sync: failing without effect, they drop what is pending.
+// syncCall is call for the two that sync: failing without effect, they drop what is pending. What is changed while one hangs
+// is none of its business.
 func (d *Disk) syncCall(op Op, name string, what func() (file, dir *inode, err error)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	upTo := d.made
 	mode, err := d.begin(op, name)
 	if err != nil {
 		return err
 	}
 	file, dir, err := what()
 	if err == nil {
-		d.sync(file, dir, mode == FailLost)
+		d.sync(file, dir, upTo, mode == FailLost)
 		if mode != 0 {
 			err = syscall.EIO
 		}
@@ -158,7 +157,16 @@ func (d *Disk) free(name string) (*inode, string, error) {
 	return dir, base, nil
 }
 
-// existing finds a file that must exist.
+// regular finds a file by its path.
+func (d *Disk) regular(name string) (*inode, error) {
+	f, err := d.find(name)
+	if err == nil && f.mode.IsDir() {
+		err = syscall.EISDIR
+	}
+	return f, err
+}
+
+// existing finds a file that must exist, and its place.
 func (d *Disk) existing(name string) (dir *inode, base string, f *inode, err error) {
 	dir, base, err = d.parent(name)
 	if err != nil {
@@ -190,40 +198,12 @@ func (f *file) check() error {
 }
 
 // Write appends p.
-func (f *file) Write(p []byte) (int, error) {
-	d := f.disk
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	mode, err := d.begin(Write, f.name)
-	if err == nil {
-		err = f.check()
-	}
-	if err != nil {
-		return 0, err
-	}
-	p = slices.Clone(p)
-	n, told, failure := len(p), len(p), error(nil)
-	switch mode {
-	case FailLost:
-		n, told, failure = 0, 0, syscall.EIO
-	case FailKept:
-		told, failure = 0, syscall.EIO
-	case Short:
-		n, told = n/2, n/2
-	case ShortFull:
-		n, told, failure = n/2, n/2, syscall.ENOSPC
-	}
-	d.write(f.inode, f.name, p[:n])
-	if failure != nil {
-		failure = &fs.PathError{Op: "write", Path: f.name, Err: failure}
-	}
-	return told, failure
-}
+func (f *file) Write(p []byte) (int, error) { return f.write(Write, p, -1) }
 
 // Size is the length of the file.
 func (f *file) Size() (size int64, err error) {
 	err = f.disk.call(Size, f.name, func() error {
-		size = int64(len(f.inode.data))
+		size = int64(len(f.inode.data.bytes))
 		return f.check()
 	})
 	if err != nil {

@@ -2,7 +2,6 @@ package durabletest
 
 import (
 	"io/fs"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -18,19 +17,31 @@ type Disk struct {
 	mu      sync.Mutex
 	root    *inode
 	pending []change
+	made    int // changes, ever
 	calls   []Call
+	reads   []Call
 	faults  []Fault
 	fired   []Fault
 	crashed bool
+	hanging []chan Mode
+	hung    chan Call
+	locks   map[*inode]*lock
+	process int // the number of the process that uses it
 }
 
 // inode is a file or directory, with what the running kernel holds and what is on the platter.
 type inode struct {
 	mode    fs.FileMode // with fs.ModeDir for directories
-	data    []byte
+	data    content
 	names   map[string]*inode
-	onDisk  []byte
+	onDisk  content
 	namesOn map[string]*inode
+}
+
+// content is the bytes of a file. They are copied before they are changed if somebody else may hold them.
+type content struct {
+	bytes  []byte
+	shared bool
 }
 
 // change is one that has not been synced: to the content of file, or to names.
@@ -40,6 +51,7 @@ type change struct {
 	bytes []byte // nil for a truncation to off
 	names []binding
 	path  string
+	nth   int // of all changes that were made
 }
 
 // binding gives name in dir to target, or to nothing.
@@ -50,7 +62,7 @@ type binding struct {
 }
 
 // New is an empty disk.
-func New() *Disk { return &Disk{root: newDirectory(0o755)} }
+func New() *Disk { return &Disk{root: newDirectory(0o755), locks: map[*inode]*lock{}, process: 1} }
 
 func newDirectory(perm fs.FileMode) *inode {
 	return &inode{mode: fs.ModeDir | perm.Perm(), names: map[string]*inode{}, namesOn: map[string]*inode{}}
@@ -101,7 +113,14 @@ func (d *Disk) bind(name string, names ...binding) {
 	for _, b := range names {
 		b.apply(b.dir.names)
 	}
-	d.pending = append(d.pending, change{names: names, path: clean(name)})
+	d.wait(change{names: names, path: clean(name)})
+}
+
+// wait adds a change to the pending ones.
+func (d *Disk) wait(c change) {
+	d.made++
+	c.nth = d.made
+	d.pending = append(d.pending, c)
 }
 
 func (b binding) apply(names map[string]*inode) {
@@ -112,48 +131,59 @@ func (b binding) apply(names map[string]*inode) {
 	names[b.name] = b.target
 }
 
-func (d *Disk) write(f *inode, name string, data []byte) {
+func (d *Disk) write(f *inode, name string, off int64, data []byte) {
 	if len(data) == 0 {
 		return
 	}
-	c := change{file: f, off: int64(len(f.data)), bytes: slices.Clone(data), path: name}
-	f.data = c.apply(f.data, 0, len(data))
-	d.pending = append(d.pending, c)
+	c := change{file: f, off: off, bytes: slices.Clone(data), path: name}
+	c.apply(&f.data, 0, len(data))
+	d.wait(c)
 }
 
 func (d *Disk) truncate(f *inode, name string, size int64) {
 	c := change{file: f, off: size, path: name}
-	f.data = c.apply(f.data, 0, 0)
-	d.pending = append(d.pending, c)
+	c.apply(&f.data, 0, 0)
+	d.wait(c)
 }
 
-// apply puts bytes [from, to) of the change into data.
-func (c *change) apply(data []byte, from, to int) []byte {
-	data = slices.Clone(data)
+// apply puts bytes [from, to) of the change into the content.
+func (c *change) apply(file *content, from, to int) {
 	if c.bytes == nil {
-		return resize(data, c.off)
+		file.resize(c.off)
+		return
 	}
 	if from >= to {
-		return data
+		return
 	}
-	start, end := c.off+int64(from), c.off+int64(to)
-	data = resize(data, max(end, int64(len(data))))
-	copy(data[start:end], c.bytes[from:to])
-	return data
+	file.resize(max(c.off+int64(to), int64(len(file.bytes))))
+	copy(file.bytes[c.off+int64(from):], c.bytes[from:to])
 }
 
-func resize(data []byte, size int64) []byte {
-	if size <= int64(len(data)) {
-		return data[:size]
+// resize also makes the content one's own.
+func (c *content) resize(size int64) {
+	if c.shared {
+		c.bytes, c.shared = slices.Clone(c.bytes), false
 	}
-	return append(data, make([]byte, size-int64(len(data)))...)
+	if size <= int64(len(c.bytes)) {
+		c.bytes = c.bytes[:size]
+		return
+	}
+	c.bytes = append(c.bytes, make([]byte, size-int64(len(c.bytes)))...)
 }
 
-// sync takes the pending changes that are of file, or touch dir, off the list, and puts them on the platter unless dropped.
-func (d *Disk) sync(file, dir *inode, dropped bool) {
+// share gives the content to a second holder.
+func (c *content) share() content {
+	c.shared = true
+	return *c
+}
+
+// sync takes the pending changes up to one that are of file, or touch dir, off the list, and puts them on the platter unless
+// dropped.
+func (d *Disk) sync(file, dir *inode, upTo int, dropped bool) {
 	d.pending = slices.DeleteFunc(d.pending, func(c change) bool {
 		mine := file != nil && c.file == file ||
 			slices.ContainsFunc(c.names, func(b binding) bool { return b.dir == dir })
+		mine = mine && c.nth <= upTo
 		if mine && !dropped {
 			c.toDisk(0, len(c.bytes))
 		}
@@ -163,7 +193,7 @@ func (d *Disk) sync(file, dir *inode, dropped bool) {
 
 func (c *change) toDisk(from, to int) {
 	if c.file != nil {
-		c.file.onDisk = c.apply(c.file.onDisk, from, to)
+		c.apply(&c.file.onDisk, from, to)
 	}
 	for _, b := range c.names {
 		b.apply(b.dir.namesOn)
@@ -184,14 +214,11 @@ func (d *Disk) Settle() {
 func (d *Disk) ReadFile(name string) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	f, err := d.find(name)
-	if err == nil && f.mode.IsDir() {
-		err = syscall.EISDIR
-	}
+	f, err := d.regular(name)
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
-	return slices.Clone(f.data), nil
+	return slices.Clone(f.data.bytes), nil
 }
 
 // Mode is the type and permissions of a file or directory. It is not counted.
@@ -203,20 +230,6 @@ func (d *Disk) Mode(name string) (fs.FileMode, error) {
 		return 0, &fs.PathError{Op: "stat", Path: name, Err: err}
 	}
 	return f.mode, nil
-}
-
-// List is the names in a directory, sorted. It is not counted.
-func (d *Disk) List(name string) ([]string, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	f, err := d.find(name)
-	if err == nil && !f.mode.IsDir() {
-		err = syscall.ENOTDIR
-	}
-	if err != nil {
-		return nil, &fs.PathError{Op: "list", Path: name, Err: err}
-	}
-	return slices.Sorted(maps.Keys(f.names)), nil
 }
 
 var _ durable.FS = (*Disk)(nil)

@@ -11,18 +11,28 @@
 // # Faults
 //
 // Calls are numbered from 0 after [Disk.Arm]. At a numbered call a [Fault] strikes in one [Mode]: the call fails without effect,
-// has its effect and fails, writes half, or the machine stops before it. A sync that fails without effect also drops what it
-// was to sync, as Linux does: the data stay readable, are never written, and the next sync succeeds.
+// has its effect and fails, writes half, the machine stops before it, or it hangs. A sync that fails without effect also drops
+// what it was to sync, as Linux does: the data stay readable, are never written, and the next sync succeeds.
+//
+// Open, List and the methods of a durable.Reader are reads. They change nothing and are numbered by themselves, so that what
+// a body reads neither moves the numbers of its calls nor makes a matrix over them larger; a Fault with Read set strikes one.
+//
+// A call that hangs holds up nobody else. [Disk.Hung] says that it has begun to, and [Disk.Release] or [Disk.Stop] how it ends;
+// its effect, if it has any, comes then. A sync that hung covers what was changed before it began, and nothing later.
 //
 // # Restarts
 //
-// [Disk.Restart] gives the disk that the next start finds, by a [Survival] that says which pending changes had reached the
-// platter after all: none, all, halves, names without data, data without names, later halves without earlier, or a
-// random choice. [Disk.Reopen] is the milder case: the process was killed, the kernel lives on and nothing is lost yet.
+// [Disk.Restart] gives the disk that the next start finds, by a [Survival] that says which parts of the pending changes had
+// reached the platter after all: none, all, halves, names without data, data without names, later halves without earlier, the
+// even sectors of the file, the odd ones, the last one of each write, or a random choice. So an overwrite that was not synced may
+// leave the old bytes, the new, or in each sector one or the other; and of two, the later may be there and the earlier not.
+// [Disk.Reopen] is the milder case: the process was killed, the kernel lives on and nothing is lost yet. Either way nobody holds
+// a lock any more, for who held it is dead; while the process runs on its locks are held, and a check that wants to open
+// again what the body has locked does so on Reopen.
 //
 // [Matrix] tries them all: every fault at every call, every crash after every failure, every survival after each.
-// A test that uses it must show that it can fail: run it on planted bugs too.
+// [MatrixReads] fails each read alone. A test that uses them must show that it can fail: run it on planted bugs too.
 //
-// Not modelled: directories that are renamed, links other than hard ones, permissions that deny, reading back what a bad
-// sector returns.
+// Not modelled: directories that are renamed, links other than hard ones, permissions that deny, bad sectors that answer
+// with other bytes and not with an error.
 package durabletest

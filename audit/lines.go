@@ -1,0 +1,67 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"iter"
+
+	"github.com/iff-run/iff/record"
+)
+
+// line is one line as it lies in a store, without its newline.
+type line struct {
+	at   Position
+	data []byte
+}
+
+// linesFrom gives the lines from a position on, as they are, up to the first
+// empty or unended one.
+func linesFrom(ctx context.Context, store Store, from Position) iter.Seq2[line, error] {
+	return func(yield func(line, error) bool) {
+		for b, err := range store.Blocks(ctx, from) {
+			if err != nil {
+				yield(line{}, err)
+				return
+			}
+			at := b.At
+			for rest := b.Data; len(rest) > 0; {
+				n := bytes.IndexByte(rest, '\n')
+				if n <= 0 || !yield(line{at, rest[:n]}, nil) {
+					return
+				}
+				rest = rest[n+1:]
+				at.Offset += int64(n) + 1
+			}
+		}
+	}
+}
+
+// Stored is a record with the line it was read from.
+type Stored struct {
+	record.Record
+	At   Position
+	Line []byte // without its newline
+}
+
+// Records gives the records from a position on, as far as they can be read. It
+// checks each line by itself and nothing between them: that is what verifying
+// is for. A line that cannot be read ends the sequence with a *Problem's error.
+func Records(ctx context.Context, store Store, from Position) iter.Seq2[Stored, error] {
+	return func(yield func(Stored, error) bool) {
+		for l, err := range linesFrom(ctx, store, from) {
+			if err != nil {
+				yield(Stored{}, err)
+				return
+			}
+			r, err := record.ParseLine(string(l.data))
+			if err != nil {
+				p := Problem{Reason: LineInvalid, Seq: l.at.Segment, At: l.at, Detail: "not a record as it was written", err: err}
+				yield(Stored{At: l.at, Line: l.data}, p.Error())
+				return
+			}
+			if !yield(Stored{r, l.at, l.data}, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,258 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/iff-run/iff/record"
+	"github.com/iff-run/iff/trust"
+)
+
+// Options of a [Log] and of reading one. The zero value is what programs use.
+type Options struct {
+	// Now is the clock. time.Now.
+	Now func() time.Time
+	// CheckpointEvery is how many records at most lie between two checkpoints.
+	// 32768.
+	CheckpointEvery int64
+	// Published is told of every checkpoint once it and its snapshot are
+	// durable, one at a time, from a goroutine of the log: the newest, should
+	// several have come. It must not wait for long.
+	Published func(note []byte)
+	// Progress is told, while much is read, how many bytes were.
+	Progress func(bytes int64)
+	// Workers is how many blocks are read at once. The number of processors.
+	Workers int
+}
+
+func (o Options) orDefault() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.CheckpointEvery <= 0 {
+		o.CheckpointEvery = 1 << 15
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return o
+}
+
+const (
+	// MaxAppend bounds the lines of one Append, in bytes.
+	MaxAppend = 1 << 20
+	// maxBatch is how much is written before it is made durable.
+	maxBatch = 4 << 20
+	// queued is how many Appends wait before further ones are held up.
+	queued = 512
+)
+
+// Log is an open log: the one owner of its head. Appends of any number of
+// goroutines queue, are written as one batch, and return when it is durable.
+// It owns its store and two goroutines, which Close ends.
+type Log struct {
+	store Store
+	opts  Options
+	state *record.State
+	// background is for what nobody may interrupt half-way.
+	background context.Context
+
+	queue  chan *pending
+	done   chan struct{} // closed when the writer has ended
+	keeper *keeper
+
+	closing sync.RWMutex // held to send on queue; Close takes it to close queue
+	closed  bool
+
+	// Of the writer alone, once it runs.
+	head   head
+	key    trust.Signer
+	origin string
+	block  Position // where the present block of the index begins
+	signed int64    // size of the last checkpoint
+	blocks []indexEntry
+	buf    []byte
+	poison error
+	failed error // of the last checkpoint that nobody had asked for
+
+	newest sync.Mutex // guards view
+	view   View       // at the newest checkpoint
+}
+
+// pending is one Append that waits.
+type pending struct {
+	entries []record.Encoded
+	size    int
+	intents int // that it admits
+	// special makes a body that depends on the head, in the writer.
+	special func() (record.Body, error)
+	next    trust.Signer // the log's key from here on, nil to keep it
+	marks   []record.Mark
+	done    chan error
+}
+
+// start makes a log of what was read: view has everything in it but the head,
+// and all blocks of the index, of which those from first on are not kept yet.
+func start(ctx context.Context, store Store, key trust.Signer, h head, view *View, first int64, opts Options) *Log {
+	l := &Log{
+		store: store, opts: opts, key: key, state: h.state, background: context.WithoutCancel(ctx),
+		head: h, block: view.tail, signed: view.signed, blocks: slices.Clip(view.blocks), view: *view,
+		queue: make(chan *pending, queued), done: make(chan struct{}),
+	}
+	l.origin, _, _ = h.state.Log()
+	l.keeper = startKeeper(l.background, store, slices.Clone(view.blocks[first:]), first, opts.Published)
+	go l.run()
+	return l
+}
+
+// Append makes records durable, in order and next to one another, and says
+// where they stand. On an error nothing may be done on their strength:
+//
+//   - [ErrFull]: there is no room. Nothing was written; records that close what
+//     is open still have room.
+//   - [ErrUnknown]: ctx ended while the disk was at work; the records may
+//     become durable.
+//   - an *Error, log-poisoned: a write failed, now or before. Nothing is
+//     written any more; close the log and open it anew.
+//   - an *Error, log-closed.
+//   - what [record.Encode] refuses.
+//
+// init, key.rotated and checkpoint are the log's own to write.
+func (l *Log) Append(ctx context.Context, entries ...record.Entry) ([]record.Mark, error) {
+	p, err := prepare(entries)
+	if err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	if err := l.do(ctx, p); err != nil {
+		return nil, err
+	}
+	return p.marks, nil
+}
+
+func prepare(entries []record.Entry) (*pending, error) {
+	p := &pending{entries: make([]record.Encoded, len(entries)), done: make(chan error, 1)}
+	for i, e := range entries {
+		switch e.Body.(type) {
+		case record.Init, record.KeyRotated, record.Checkpoint:
+			return nil, fmt.Errorf("record %s: only the log itself writes it: %w", e.Body.Kind(), record.ErrLine)
+		}
+		enc, err := record.Encode(e)
+		if err != nil {
+			return nil, err
+		}
+		if enc.Kind.Intends() {
+			p.intents++
+		}
+		p.entries[i] = enc
+		p.size += enc.Size()
+	}
+	if p.size > MaxAppend {
+		return nil, fmt.Errorf("append of %d bytes, at most %d: %w", p.size, MaxAppend, record.ErrTooLong)
+	}
+	return p, nil
+}
+
+// do has the writer take p and waits for it.
+func (l *Log) do(ctx context.Context, p *pending) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := l.send(ctx, p); err != nil {
+		return err
+	}
+	select {
+	case err := <-p.done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-p.done:
+		return err
+	default:
+		return fmt.Errorf("%w: %w", ErrUnknown, ctx.Err())
+	}
+}
+
+func (l *Log) send(ctx context.Context, p *pending) error {
+	l.closing.RLock()
+	defer l.closing.RUnlock()
+	if l.closed {
+		return &Error{Reason: LogClosed, Detail: "the log is closed"}
+	}
+	select {
+	case l.queue <- p:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// State is the state folded from the log. It moves on with every append, a
+// moment before that is durable.
+func (l *Log) State() *record.State { return l.state }
+
+// View is the log at its newest checkpoint. Its state moves on, as that of the
+// log does.
+func (l *Log) View() *View {
+	l.newest.Lock()
+	defer l.newest.Unlock()
+	v := l.view
+	return &v
+}
+
+// Checkpoint makes a checkpoint of all records so far, unless the newest is
+// one, and returns its note.
+func (l *Log) Checkpoint(ctx context.Context) ([]byte, error) {
+	p := &pending{special: l.checkpointBody, done: make(chan error, 1)}
+	if err := l.do(ctx, p); err != nil && !errors.Is(err, errNothingNew) {
+		return nil, err
+	}
+	note, _ := l.View().Newest()
+	return note, nil
+}
+
+// Rotate makes next the log's key: the change is recorded, signed by both.
+// When it returns nil the key before signs nothing any more and can be erased.
+func (l *Log) Rotate(ctx context.Context, next trust.Signer) error {
+	p := &pending{special: func() (record.Body, error) { return l.rotationBody(next) }, next: next, done: make(chan error, 1)}
+	if err := l.do(ctx, p); err != nil {
+		return err
+	}
+	_, err := l.Checkpoint(ctx)
+	return err
+}
+
+// Keep makes a payload of data, as [Log.Append] takes it: in the line where it
+// is short text, else durably in the store under its digest.
+func (l *Log) Keep(ctx context.Context, data []byte) (record.Payload, error) {
+	return keep(ctx, l.store, data)
+}
+
+// Store is the store that the log owns, for reading.
+func (l *Log) Store() Store { return l.store }
+
+// Close writes a last checkpoint, waits until all is durable and gives the
+// store up. What did not go well is returned; the records that were
+// acknowledged are durable all the same. It is safe to call twice.
+func (l *Log) Close() error {
+	l.closing.Lock()
+	again := l.closed
+	l.closed = true
+	if !again {
+		close(l.queue)
+	}
+	l.closing.Unlock()
+	<-l.done
+	if again {
+		return nil
+	}
+	if l.poison == nil && l.failed != nil {
+		l.poison = fmt.Errorf("the log is whole, but no checkpoint could be made: %w", l.failed)
+	}
+	return errors.Join(l.poison, l.keeper.close(), l.store.Close())
+}

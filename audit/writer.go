@@ -1,0 +1,276 @@
+package audit
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/iff-run/iff/record"
+	"github.com/iff-run/iff/trust"
+)
+
+// errNothingNew says that the newest record is a checkpoint already.
+var errNothingNew = errors.New("nothing to do")
+
+// run owns the head until the queue is closed.
+func (l *Log) run() {
+	defer close(l.done)
+	var batch []*pending
+	for {
+		first, ok := <-l.queue
+		if !ok {
+			break
+		}
+		batch = l.gather(append(batch[:0], first), len(batch))
+		l.take(batch)
+		clear(batch)
+	}
+	if l.poison == nil && !l.endsInCheckpoint() {
+		l.failed = l.special(l.checkpointBody, nil)
+	}
+}
+
+// gather adds what else is queued. Those that the last batch released are
+// about to come again: they are given the chance to, for a batch costs the same
+// with them.
+func (l *Log) gather(batch []*pending, before int) []*pending {
+	size := batch[0].size
+	for yields := 0; size < maxBatch; {
+		select {
+		case p, ok := <-l.queue:
+			if !ok {
+				return batch
+			}
+			batch = append(batch, p)
+			size += p.size
+			continue
+		default:
+		}
+		if len(batch) >= before || yields == 4 {
+			break
+		}
+		yields++
+		runtime.Gosched()
+	}
+	return batch
+}
+
+// take writes a batch: runs of ordinary appends together, each special alone.
+func (l *Log) take(batch []*pending) {
+	for len(batch) > 0 {
+		if p := batch[0]; p.special != nil {
+			p.done <- l.special(p.special, p)
+			batch = batch[1:]
+			continue
+		}
+		n := 0
+		for n < len(batch) && batch[n].special == nil {
+			n++
+		}
+		l.write(batch[:n])
+		batch = batch[n:]
+	}
+	if l.poison == nil && l.head.tree.size-l.signed > l.opts.CheckpointEvery {
+		l.failed = l.special(l.checkpointBody, nil)
+	}
+}
+
+// write writes ordinary appends. Where there is no room for all, those that
+// close what is open go first, into the room that was kept for them.
+func (l *Log) write(batch []*pending) {
+	err := l.commit(batch, l.reserve(batch))
+	if !errors.Is(err, ErrFull) {
+		release(batch, err)
+		return
+	}
+	var closing, other []*pending
+	for _, p := range batch {
+		if p.closes() {
+			closing = append(closing, p)
+		} else {
+			other = append(other, p)
+		}
+	}
+	release(other, err)
+	if len(closing) > 0 {
+		release(closing, l.commit(closing, 0))
+	}
+}
+
+func release(batch []*pending, err error) {
+	for _, p := range batch {
+		p.done <- err
+	}
+}
+
+// closes says whether all of an append has a right to the reserve.
+func (p *pending) closes() bool {
+	for i := range p.entries {
+		if !p.entries[i].Kind.Closes() {
+			return false
+		}
+	}
+	return true
+}
+
+// reserve is the room that must stay behind a batch: one line for the outcome
+// of every intent, and one for the checkpoint.
+func (l *Log) reserve(batch []*pending) int64 {
+	intents := l.head.state.Intents()
+	for _, p := range batch {
+		intents += p.intents
+	}
+	if intents == 0 {
+		return 0
+	}
+	return int64(intents+1) * (record.MaxLine + 1)
+}
+
+// commit makes the records of a batch durable and only then part of the head.
+func (l *Log) commit(batch []*pending, reserve int64) error {
+	if l.poison != nil {
+		return l.poison
+	}
+	next := l.head
+	next.tree = l.head.tree.clone()
+	next.batch = next.tree.size
+	when := record.StampOf(l.opts.Now())
+	l.buf = l.buf[:0]
+	var records []record.Record
+	var blocks []mark
+	for _, p := range batch {
+		p.marks = make([]record.Mark, len(p.entries))
+		for i := range p.entries {
+			e := &p.entries[i]
+			seq, from := next.tree.size, len(l.buf)
+			l.buf = e.AppendLine(l.buf, seq, next.batch, next.prev, when)
+			next.prev = record.Leaf(l.buf[from:])
+			l.buf = append(l.buf, '\n')
+			p.marks[i] = record.Mark{Seq: seq, Hash: next.prev}
+			records = append(records, record.Record{Seq: seq, Batch: next.batch, Session: e.Session, Request: e.Request, Body: e.Body})
+			m := mark{offset: from, begins: seq%blockSize == 0}
+			if m.node, m.ends = next.tree.push(0, next.prev); m.begins || m.ends {
+				blocks = append(blocks, m)
+			}
+		}
+	}
+	err := l.store.Append(l.background, Batch{First: next.batch, Lines: l.buf, Reserve: reserve})
+	if errors.Is(err, ErrFull) {
+		return fmt.Errorf("%w: the disk has no room for more records; free some", ErrFull)
+	}
+	if err != nil {
+		l.poison = &Error{Reason: LogPoisoned, Detail: "a record could not be made durable, so nothing more is recorded; check the disk, then start again", Err: err}
+		return l.poison
+	}
+	l.head = next
+	l.head.state.ApplyAll(records)
+	l.indexed(blocks)
+	return nil
+}
+
+// mark is a line that begins or ends a block of the index.
+type mark struct {
+	offset int // in the batch
+	begins bool
+	ends   bool
+	node   record.Hash
+}
+
+// indexed hands the blocks that a batch completed to the keeper.
+func (l *Log) indexed(blocks []mark) {
+	begin := l.store.End()
+	begin.Offset -= int64(len(l.buf))
+	for _, m := range blocks {
+		if m.begins {
+			l.block = Position{begin.Segment, begin.Offset + int64(m.offset)}
+		}
+		if m.ends {
+			e := indexEntry{m.node, l.block}
+			l.blocks = append(l.blocks, e)
+			l.keeper.index(e)
+		}
+	}
+}
+
+// special writes one record that the log makes itself.
+func (l *Log) special(body func() (record.Body, error), p *pending) error {
+	if l.poison != nil {
+		return l.poison
+	}
+	before := snapshot{head: l.head, at: l.store.End(), block: l.block}
+	before.tree = l.head.tree.clone()
+	b, err := body()
+	if err != nil {
+		return err
+	}
+	e, err := record.Encode(record.Of(b))
+	if err != nil {
+		return err
+	}
+	checkpoint, isCheckpoint := b.(record.Checkpoint)
+	var state []byte
+	if isCheckpoint {
+		state = l.head.state.Canonical()
+	}
+	if p == nil {
+		p = new(pending)
+	}
+	p.entries = []record.Encoded{e}
+	if err := l.commit([]*pending{p}, 0); err != nil {
+		return err
+	}
+	if p.next != nil {
+		l.key = p.next
+	}
+	if !isCheckpoint {
+		return nil
+	}
+	l.signed = before.tree.size
+	before.note = checkpoint.Note
+	if l.signed%blockSize == 0 {
+		before.block = l.block // the block begins with the checkpoint itself
+	}
+	l.newest.Lock()
+	l.view = View{
+		store: l.store, opts: l.opts, state: l.state, tree: before.tree, note: checkpoint.Note, signed: l.signed,
+		blocks: l.blocks[:l.signed/blockSize], tail: before.block, indexed: true,
+	}
+	l.newest.Unlock()
+	l.keeper.keep(&before, state)
+	return nil
+}
+
+func (l *Log) endsInCheckpoint() bool { return l.signed > 0 && l.head.tree.size == l.signed+1 }
+
+// checkpointBody signs the present head. A log that ends in a checkpoint
+// needs no other.
+func (l *Log) checkpointBody() (record.Body, error) {
+	if l.endsInCheckpoint() {
+		return nil, errNothingNew
+	}
+	size := l.head.tree.size
+	c := Checkpoint{Origin: l.origin, Size: size, Root: l.head.tree.root(), Chain: l.head.prev, State: l.head.state.Digest()}
+	text, err := c.sign(l.key)
+	if err != nil {
+		return nil, err
+	}
+	return record.Checkpoint{Note: text}, nil
+}
+
+func (l *Log) rotationBody(next trust.Signer) (record.Body, error) {
+	_, old, epoch := l.head.state.Log()
+	b := record.KeyRotated{Epoch: epoch + 1, Old: old, New: next.Public().String()}
+	message := rotation(l.origin, b.Epoch, b.Old, b.New, l.head.prev)
+	for _, s := range []struct {
+		key trust.Signer
+		to  *string
+	}{{l.key, &b.OldSignature}, {next, &b.NewSignature}} {
+		sig, err := trust.Sign(s.key, trust.DomainLogKey, message)
+		if err != nil {
+			return nil, fmt.Errorf("rotate the log's key: %w", err)
+		}
+		*s.to = base64.StdEncoding.EncodeToString(sig[:])
+	}
+	return b, nil
+}

@@ -1,0 +1,43 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package durable
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+)
+
+func (osFS) Lock(path string) (io.Closer, error) {
+	f, err := openRegular(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = &BusyError{path, holder(f)}
+	}
+	if err != nil {
+		_ = f.Close() // nothing was written through it
+		return nil, err
+	}
+	signIn(f)
+	return held{f}, nil
+}
+
+// held is a lock file while the lock is held.
+type held struct{ f *os.File }
+
+// Close unlocks and does not leave that to the closing: a process that is just being started has the file open too.
+func (h held) Close() error {
+	if _, err := h.f.Stat(); err != nil {
+		return err // it is closed
+	}
+	signOut(h.f)
+	return errors.Join(flock(h.f, syscall.LOCK_UN), h.f.Close())
+}
+
+func flock(f *os.File, how int) error {
+	return onDescriptor(f, "flock", func(fd int) error { return syscall.Flock(fd, how) })
+}

@@ -1,0 +1,312 @@
+package record
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// codec writes or reads one object, field by field in canonical order: one
+// description of a body serves both directions. Reading accepts the bytes that
+// writing produces and no others. After the first error nothing more happens.
+type codec struct {
+	writing bool
+	out     []byte // what was written
+	in      string // what is read
+	at      int    // the next byte of in
+	first   bool   // no field of the current object or array has been seen
+	err     error
+}
+
+const maxInt = 1 << 53
+
+func (c *codec) fail(what string) {
+	if c.err != nil {
+		return
+	}
+	if c.writing {
+		c.err = fmt.Errorf("%w: %s", ErrLine, what)
+		return
+	}
+	c.err = fmt.Errorf("%w: %s at byte %d", ErrLine, what, c.at)
+}
+
+// lit writes or expects exact bytes.
+func (c *codec) lit(b byte) {
+	if c.writing {
+		c.out = append(c.out, b)
+		return
+	}
+	if c.err == nil && c.at < len(c.in) && c.in[c.at] == b {
+		c.at++
+		return
+	}
+	c.fail("expected " + strconv.QuoteRune(rune(b)))
+}
+
+func (c *codec) open() { c.lit('{'); c.first = true }
+
+func (c *codec) close() { c.lit('}'); c.first = false }
+
+// end expects the end of the input.
+func (c *codec) end() {
+	if c.err == nil && c.at != len(c.in) {
+		c.fail("expected the end")
+	}
+}
+
+// key begins a field.
+func (c *codec) key(name string) {
+	if c.writing {
+		if !c.first {
+			c.out = append(c.out, ',')
+		}
+		c.out = append(append(append(c.out, '"'), name...), '"', ':')
+		c.first = false
+		return
+	}
+	if !c.hasKey(name) {
+		c.fail("expected the field " + name)
+		return
+	}
+	if !c.first {
+		c.at++
+	}
+	c.at += len(name) + 3
+	c.first = false
+}
+
+// hasKey says whether the next field is the one of that name.
+func (c *codec) hasKey(name string) bool {
+	if c.err != nil {
+		return false
+	}
+	s := c.in[c.at:]
+	if !c.first {
+		if s == "" || s[0] != ',' {
+			return false
+		}
+		s = s[1:]
+	}
+	return len(s) > len(name)+3 && s[0] == '"' && s[1:1+len(name)] == name && s[1+len(name):3+len(name)] == `":`
+}
+
+// has decides about a field that is left out when it is empty.
+func (c *codec) has(name string, empty bool) bool {
+	if c.writing {
+		return !empty
+	}
+	return c.hasKey(name)
+}
+
+func (c *codec) string() string {
+	if c.err != nil {
+		return ""
+	}
+	s, n := readText(c.in[c.at:])
+	if n == 0 {
+		c.fail("expected a string in its canonical spelling")
+		return ""
+	}
+	c.at += n
+	return s
+}
+
+func (c *codec) text(name string, v *string) {
+	c.key(name)
+	if c.writing {
+		c.out = appendText(c.out, *v)
+		return
+	}
+	*v = c.string()
+}
+
+func (c *codec) optText(name string, v *string) {
+	if !c.has(name, *v == "") {
+		return
+	}
+	if c.text(name, v); *v == "" {
+		c.fail(name + " is there and empty")
+	}
+}
+
+func (c *codec) int(name string, v *int64) {
+	c.key(name)
+	if c.writing {
+		if *v > maxInt || *v < -maxInt {
+			c.fail(name + " is beyond 2^53")
+		}
+		c.out = appendInt(c.out, *v)
+		return
+	}
+	if c.err != nil {
+		return
+	}
+	n, size := readInt(c.in[c.at:])
+	if size == 0 {
+		c.fail("expected a whole number")
+		return
+	}
+	*v = n
+	c.at += size
+}
+
+func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
+
+// readInt reads a whole number without leading zeros, up to 2^53.
+func readInt(s string) (n int64, size int) {
+	i := 0
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	start := i
+	for i < len(s) && i-start < 17 && s[i]-'0' <= 9 {
+		n = n*10 + int64(s[i]-'0')
+		i++
+	}
+	switch {
+	case i == start, n > maxInt, s[start] == '0' && (i-start > 1 || start > 0), i < len(s) && s[i]-'0' <= 9:
+		return 0, 0
+	case start > 0:
+		return -n, i
+	}
+	return n, i
+}
+
+func (c *codec) bool(name string, v *bool) {
+	c.key(name)
+	if c.writing {
+		c.out = strconv.AppendBool(c.out, *v)
+		return
+	}
+	if c.err != nil {
+		return
+	}
+	switch rest := c.in[c.at:]; {
+	case strings.HasPrefix(rest, "true"):
+		*v = true
+		c.at += 4
+	case strings.HasPrefix(rest, "false"):
+		*v = false
+		c.at += 5
+	default:
+		c.fail("expected true or false")
+	}
+}
+
+func (c *codec) hash(name string, v *Hash) {
+	c.key(name)
+	if c.writing {
+		c.out = append(hex.AppendEncode(append(c.out, '"'), v[:]), '"')
+		return
+	}
+	if c.err != nil {
+		return
+	}
+	s := c.in[c.at:]
+	if len(s) < 66 || s[0] != '"' || s[65] != '"' || !readHex(v, s[1:65]) {
+		c.fail("expected 64 hexadecimal digits")
+		return
+	}
+	c.at += 66
+}
+
+func (c *codec) optHash(name string, v *Hash) {
+	if !c.has(name, *v == Hash{}) {
+		return
+	}
+	if c.hash(name, v); *v == (Hash{}) {
+		c.fail(name + " is there and empty")
+	}
+}
+
+// nibbles is the value of each lower-case hexadecimal digit; of other bytes it
+// has the high bits set.
+var nibbles = func() (t [256]byte) {
+	for i := range t {
+		t[i] = 0xff
+	}
+	for i, d := range []byte("0123456789abcdef") {
+		t[d] = byte(i)
+	}
+	return t
+}()
+
+func readHex(v *Hash, s string) bool {
+	var bad byte
+	_ = s[63]
+	for i := range v {
+		high, low := nibbles[s[2*i]], nibbles[s[2*i+1]]
+		bad |= high | low
+		v[i] = high<<4 | low
+	}
+	return bad < 16
+}
+
+// optTime leaves the zero time out.
+func (c *codec) optTime(name string, v *time.Time) {
+	if !c.has(name, v.IsZero()) {
+		return
+	}
+	var s string
+	if c.writing {
+		s = string(StampOf(*v))
+	}
+	c.text(name, &s)
+	t, ok := parseStamp(s)
+	if !ok {
+		c.fail(name + " is not a time")
+	}
+	*v = t
+}
+
+// token is a string out of a closed set.
+func token[T ~string](c *codec, name string, v *T, allowed []T) {
+	s := string(*v)
+	c.text(name, &s)
+	i := slices.Index(allowed, T(s))
+	if i < 0 {
+		c.fail(fmt.Sprintf("%s: %q is not one of its tokens", name, s))
+		return
+	}
+	*v = allowed[i]
+}
+
+// array is a list of any type. An empty one is written as [].
+func array[T any](c *codec, name string, v *[]T, element func(*T, *codec)) {
+	c.key(name)
+	c.lit('[')
+	if c.writing {
+		for i := range *v {
+			if i > 0 {
+				c.out = append(c.out, ',')
+			}
+			element(&(*v)[i], c)
+		}
+	} else {
+		*v = []T{}
+		for c.err == nil && !(c.at < len(c.in) && c.in[c.at] == ']') {
+			if len(*v) > 0 {
+				c.lit(',')
+			}
+			var e T
+			element(&e, c)
+			*v = append(*v, e)
+		}
+	}
+	c.lit(']')
+	c.first = false
+}
+
+func (c *codec) texts(name string, v *[]string) { array(c, name, v, textElement) }
+
+func textElement(v *string, c *codec) {
+	if c.writing {
+		c.out = appendText(c.out, *v)
+		return
+	}
+	*v = c.string()
+}

@@ -1,0 +1,143 @@
+package record
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// walk writes or reads the canonical form of the state.
+func (s *State) walk(c *codec) {
+	c.open()
+	calls := listed(c, s.calls, func(a, b Call) int { return strings.Compare(a.ID, b.ID) })
+	array(c, "calls", &calls, (*Call).walk)
+	c.int("epoch", &s.epoch)
+	c.int("fence", &s.fence)
+	c.text("logKey", &s.logKey)
+	observed := s.versions(c)
+	array(c, "observed", &observed, (*version).walk)
+	c.text("origin", &s.origin)
+	var places []place
+	if c.writing {
+		for _, d := range s.order {
+			places = append(places, place{d, s.placed[d]})
+		}
+	}
+	array(c, "placed", &places, (*place).walk)
+	c.text("root", &s.root)
+	sessions := s.sessionList(c)
+	array(c, "sessions", &sessions, (*sessionState).walk)
+	c.int("size", &s.size)
+	c.text("trustDigest", &s.trust.Digest)
+	c.int("trustVersion", &s.trust.Version)
+	c.int("verdict", &s.verdictAt)
+	c.close()
+	if c.writing || c.err != nil {
+		return
+	}
+	s.fill(calls, observed, places, sessions)
+}
+
+func (s *State) fill(calls []Call, observed []version, places []place, sessions []sessionState) {
+	s.calls, s.sessions = make(map[string]Call), make(map[string]Transition)
+	s.observed, s.placed = make(map[Identity]Observed), make(map[string]Skill)
+	for _, k := range calls {
+		s.calls[k.ID] = k
+	}
+	for _, v := range observed {
+		s.observed[Identity{v.name, v.signer}] = Observed{v.version, v.subject}
+	}
+	for _, p := range places {
+		s.placed[p.directory] = p.skill
+		s.order = append(s.order, p.directory)
+	}
+	for _, t := range sessions {
+		s.sessions[t.id] = t.transition
+	}
+}
+
+// listed is the values of a map in order, when writing.
+func listed[K comparable, V any](c *codec, m map[K]V, order func(a, b V) int) []V {
+	if !c.writing {
+		return nil
+	}
+	return slices.SortedFunc(maps.Values(m), order)
+}
+
+func (b *Call) walk(c *codec) {
+	c.open()
+	c.int("decision", &b.Decision)
+	c.text("id", &b.ID)
+	c.bool("inDoubt", &b.InDoubt)
+	c.int("intent", &b.Intent)
+	c.int("request", &b.Request)
+	c.bool("reversible", &b.Reversible)
+	c.text("session", &b.Session)
+	c.int("staged", &b.Staged)
+	c.close()
+}
+
+type version struct {
+	name, signer, subject string
+	version               int64
+}
+
+func (s *State) versions(c *codec) []version {
+	if !c.writing {
+		return nil
+	}
+	out := make([]version, 0, len(s.observed))
+	for id, o := range s.observed {
+		out = append(out, version{id.Name, id.Signer, o.Subject, o.Version})
+	}
+	slices.SortFunc(out, func(a, b version) int {
+		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.signer, b.signer))
+	})
+	return out
+}
+
+func (v *version) walk(c *codec) {
+	c.open()
+	c.text("name", &v.name)
+	c.text("signer", &v.signer)
+	c.text("subject", &v.subject)
+	c.int("version", &v.version)
+	c.close()
+}
+
+type place struct {
+	directory string
+	skill     Skill
+}
+
+func (p *place) walk(c *codec) {
+	c.open()
+	c.text("directory", &p.directory)
+	p.skill.field(c)
+	c.close()
+}
+
+type sessionState struct {
+	id         string
+	transition Transition
+}
+
+func (s *State) sessionList(c *codec) []sessionState {
+	if !c.writing {
+		return nil
+	}
+	out := make([]sessionState, 0, len(s.sessions))
+	for id, t := range s.sessions {
+		out = append(out, sessionState{id, t})
+	}
+	slices.SortFunc(out, func(a, b sessionState) int { return strings.Compare(a.id, b.id) })
+	return out
+}
+
+func (t *sessionState) walk(c *codec) {
+	c.open()
+	c.text("id", &t.id)
+	token(c, "transition", &t.transition, transitions)
+	c.close()
+}

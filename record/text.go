@@ -1,0 +1,193 @@
+package record
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/iff-run/iff/internal/visible"
+)
+
+// plain are the bytes that stand for themselves within a string.
+var plain = func() (t [256]bool) {
+	for c := 0x20; c < 0x7f; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
+
+// plainPrefix is the number of leading plain bytes.
+func plainPrefix(s string) int {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		if !(plain[s[i]] && plain[s[i+1]] && plain[s[i+2]] && plain[s[i+3]] && plain[s[i+4]] && plain[s[i+5]] && plain[s[i+6]] && plain[s[i+7]]) {
+			break
+		}
+	}
+	for i < len(s) && plain[s[i]] {
+		i++
+	}
+	return i
+}
+
+// hidden reports whether a character is written as an escape. See the package
+// doc; the set is part of the format.
+func hidden(r rune) bool {
+	switch {
+	case r < 0x20:
+		return true
+	case r < 0x7f:
+		return false
+	case r < 0xa0, r == 0xad, r == 0x61c, r == 0x180e, r == 0xfeff, r == 0xfffe, r == 0xffff:
+		return true
+	case r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r >= 0xfff9 && r <= 0xfffb:
+		return true
+	}
+	return r >= 0xe0000 && r <= 0xe0fff
+}
+
+// appendText writes a string in its one spelling.
+func appendText(dst []byte, s string) []byte {
+	n := plainPrefix(s)
+	if n < len(s) && !utf8.ValidString(s) {
+		s = visible.Escape(s)
+		n = plainPrefix(s)
+	}
+	dst = append(dst, '"')
+	for {
+		dst = append(dst, s[:n]...)
+		if s = s[n:]; s == "" {
+			return append(dst, '"')
+		}
+		r, size := utf8.DecodeRuneInString(s)
+		dst = appendRune(dst, r)
+		s = s[size:]
+		n = plainPrefix(s)
+	}
+}
+
+const shortEscapes = "\bb\tt\nn\ff\rr\"\"\\\\"
+
+func appendRune(dst []byte, r rune) []byte {
+	if r < 0x7f {
+		if i := strings.IndexByte(shortEscapes, byte(r)); i >= 0 {
+			return append(dst, '\\', shortEscapes[i|1])
+		}
+	}
+	if !hidden(r) {
+		return utf8.AppendRune(dst, r)
+	}
+	if r > 0xffff {
+		high, low := utf16.EncodeRune(r)
+		return appendUnit(appendUnit(dst, high), low)
+	}
+	return appendUnit(dst, r)
+}
+
+func appendUnit(dst []byte, r rune) []byte {
+	const digits = "0123456789abcdef"
+	return append(dst, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
+}
+
+// readText reads a string in its one spelling from the start of s, with its
+// quotes, and says how many bytes it took; 0 if there is none.
+func readText(s string) (text string, size int) {
+	if s == "" || s[0] != '"' {
+		return "", 0
+	}
+	n := 1 + plainPrefix(s[1:])
+	if n < len(s) && s[n] == '"' {
+		return s[1:n], n + 1
+	}
+	end := closingQuote(s, n)
+	if end < 0 {
+		return "", 0
+	}
+	text, ok := unescape(s[1:end])
+	if !ok || string(appendText(make([]byte, 0, end+1), text)) != s[:end+1] {
+		return "", 0
+	}
+	return text, end + 1
+}
+
+func closingQuote(s string, from int) int {
+	for i := from; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			return i
+		case '\\':
+			i++
+		}
+	}
+	return -1
+}
+
+// unescape resolves escapes. Whether they are those that a writer would have
+// used is for the caller to check.
+func unescape(s string) (string, bool) {
+	var out strings.Builder
+	for {
+		i := strings.IndexByte(s, '\\')
+		if i < 0 {
+			out.WriteString(s)
+			return out.String(), true
+		}
+		out.WriteString(s[:i])
+		if s = s[i+1:]; s == "" {
+			return "", false
+		}
+		if s[0] != 'u' {
+			c, ok := shortEscape(s[0])
+			if !ok {
+				return "", false
+			}
+			out.WriteByte(c)
+			s = s[1:]
+			continue
+		}
+		r, size := unescapeUnit(s)
+		if size == 0 {
+			return "", false
+		}
+		out.WriteRune(r)
+		s = s[size:]
+	}
+}
+
+// shortEscape is what a backslash and a letter stand for.
+func shortEscape(letter byte) (byte, bool) {
+	for i := 1; i < len(shortEscapes); i += 2 {
+		if shortEscapes[i] == letter {
+			return shortEscapes[i-1], true
+		}
+	}
+	return 0, false
+}
+
+// unescapeUnit reads uXXXX, or a pair of them, and says how long it was.
+func unescapeUnit(s string) (rune, int) {
+	unit := func(s string) rune {
+		if len(s) < 5 || s[0] != 'u' {
+			return -1
+		}
+		n, err := strconv.ParseUint(s[1:5], 16, 16)
+		if err != nil {
+			return -1
+		}
+		return rune(n)
+	}
+	r := unit(s)
+	switch {
+	case r < 0:
+		return 0, 0
+	case !utf16.IsSurrogate(r):
+		return r, 5
+	case len(s) < 11 || s[5] != '\\':
+		return 0, 0
+	}
+	if r = utf16.DecodeRune(r, unit(s[6:])); r == utf8.RuneError {
+		return 0, 0
+	}
+	return r, 11
+}
