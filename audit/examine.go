@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"sync"
+	"unsafe"
 
 	"github.com/iff-run/iff/record"
 )
@@ -39,16 +41,21 @@ type stretch struct {
 
 // examiner reads one block.
 type examiner struct {
+	skim record.Skimmer
 	part
 	run   run
 	marks []int64 // sizes at which the root is asked for, sorted
+	full  bool    // whole bodies are wanted
+	spare *spare
 	held  []record.Record
 }
 
 // examine hashes and reads the lines of a block.
-func examine(b Block, marks []int64) part {
-	x := examiner{part: part{at: b.At}, marks: marks}
-	text := string(b.Data) // what is read off the lines shares this one copy
+func examine(b Block, marks []int64, full bool, spare *spare) part {
+	x := examiner{part: part{at: b.At}, marks: marks, full: full, spare: spare}
+	// What is read off the lines shares the block's memory. That is sound as
+	// long as nobody writes to the block, and it is the consumer's (Store).
+	text := unsafe.String(unsafe.SliceData(b.Data), len(b.Data))
 	for i := 0; i < len(text); {
 		at := Position{b.At.Segment, b.At.Offset + int64(i)}
 		n := bytes.IndexByte(b.Data[i:], '\n')
@@ -79,7 +86,11 @@ func (x *examiner) fail(reason Reason, at Position, detail string, err error) {
 
 // line takes one line; it is false when that does not hold.
 func (x *examiner) line(data []byte, text string, at Position) bool {
-	r, err := record.ParseLine(text)
+	read := x.skim.Line
+	if x.full {
+		read = record.ParseLine
+	}
+	r, err := read(text)
 	if err != nil {
 		x.fail(LineInvalid, at, "not a record as it was written", err)
 		return false
@@ -103,6 +114,9 @@ func (x *examiner) line(data []byte, text string, at Position) bool {
 	default:
 		if _, asked := slices.BinarySearch(x.marks, r.Seq); asked {
 			x.flush(nil, at)
+		}
+		if x.held == nil {
+			x.held = x.spare.get()
 		}
 		x.held = append(x.held, r)
 	}
@@ -135,4 +149,20 @@ func (x *examiner) flush(special *record.Record, at Position) {
 	}
 	x.stretches = append(x.stretches, stretch{pieces: x.run.pieces, records: x.held, special: special, at: at})
 	x.run.pieces, x.held = nil, nil
+}
+
+// spare holds the memory of stretches that were folded.
+type spare struct{ pool sync.Pool }
+
+func (s *spare) get() []record.Record {
+	if r, ok := s.pool.Get().(*[]record.Record); ok {
+		return (*r)[:0]
+	}
+	return make([]record.Record, 0, 512)
+}
+
+func (s *spare) put(r []record.Record) {
+	if cap(r) > 0 {
+		s.pool.Put(&r)
+	}
 }

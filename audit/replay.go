@@ -36,6 +36,7 @@ type replay struct {
 	progress func(bytes int64)
 	each     func(record.Record) error // is asked about every record; may be nil
 	forget   bool                      // the index is not wanted
+	spare    spare
 
 	end         Position // behind the last good line
 	roots       map[int64]record.Hash
@@ -70,7 +71,7 @@ func (r *replay) run(ctx context.Context, store Store, from Position) error {
 	for range workers {
 		wg.Go(func() {
 			for j := range jobs {
-				j.out <- examine(j.block, r.marks)
+				j.out <- examine(j.block, r.marks, r.each != nil, &r.spare)
 			}
 		})
 	}
@@ -174,6 +175,9 @@ func (r *replay) fit(p part) {
 // fold takes a stretch into the head and checks the record behind it.
 func (r *replay) fold(s stretch) {
 	r.state.ApplyAll(s.records)
+	if r.each == nil {
+		defer r.spare.put(s.records)
+	}
 	for _, p := range s.pieces {
 		if block, done := r.tree.push(p.level, p.hash); done {
 			if !r.forget {

@@ -44,10 +44,12 @@ func (b *Payload) walk(c *codec) {
 }
 
 func (b *Payload) opt(c *codec, name string) {
-	if c.has(name, *b == Payload{}) {
-		c.key(name)
-		b.walk(c)
+	if !c.has(name, *b == Payload{}) {
+		*b = Payload{}
+		return
 	}
+	c.key(name)
+	b.walk(c)
 }
 
 // Change is one object, named <corpus>/<path>, with two of its states: a

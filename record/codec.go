@@ -126,6 +126,7 @@ func (c *codec) text(name string, v *string) {
 
 func (c *codec) optText(name string, v *string) {
 	if !c.has(name, *v == "") {
+		*v = ""
 		return
 	}
 	if c.text(name, v); *v == "" {
@@ -216,6 +217,7 @@ func (c *codec) hash(name string, v *Hash) {
 
 func (c *codec) optHash(name string, v *Hash) {
 	if !c.has(name, *v == Hash{}) {
+		*v = Hash{}
 		return
 	}
 	if c.hash(name, v); *v == (Hash{}) {
@@ -249,6 +251,7 @@ func readHex(v *Hash, s string) bool {
 // optTime leaves the zero time out.
 func (c *codec) optTime(name string, v *time.Time) {
 	if !c.has(name, v.IsZero()) {
+		*v = time.Time{}
 		return
 	}
 	var s string
@@ -287,14 +290,16 @@ func array[T any](c *codec, name string, v *[]T, element func(*T, *codec)) {
 			element(&(*v)[i], c)
 		}
 	} else {
-		*v = []T{}
+		if *v = (*v)[:0]; *v == nil {
+			*v = []T{}
+		}
 		for c.err == nil && !(c.at < len(c.in) && c.in[c.at] == ']') {
 			if len(*v) > 0 {
 				c.lit(',')
 			}
-			var e T
-			element(&e, c)
-			*v = append(*v, e)
+			var empty T
+			*v = append(*v, empty)
+			element(&(*v)[len(*v)-1], c)
 		}
 	}
 	c.lit(']')

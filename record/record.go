@@ -167,37 +167,60 @@ func (r Record) Line() ([]byte, error) {
 // inverse of [Record.Line], and whatever that does not write is refused with
 // [ErrLine]. Strings of the record share memory with line.
 func ParseLine(line string) (Record, error) {
-	var r Record
-	if len(line) > MaxLine {
-		return r, fmt.Errorf("%w: %d bytes, at most %d", ErrLine, len(line), MaxLine)
-	}
-	// The kind says how to read the body and stands behind it, so the fields
-	// behind the body are read from the end.
-	t := tail{rest: line}
-	t.cut("}")
-	when := t.quoted("time")
-	r.Session = t.quoted("session")
-	r.Seq = t.number("seq")
-	r.Request = t.quoted("request")
-	prev := t.quoted("prevHash")
-	kind := Kind(t.quoted("kind"))
-	c := codec{in: t.rest}
-	c.open()
-	c.int("batch", &r.Batch)
-	c.key("body")
-	c.first = false
-	var ok bool
-	if r.Time, ok = parseStamp(when); t.bad || !ok || len(prev) != 2*len(r.Prev) || !readHex(&r.Prev, prev) {
-		return Record{}, fmt.Errorf("%w: not the fields of a record, in canonical form", ErrLine)
-	}
-	if r.Seq < 0 || r.Batch < 0 || r.Batch > r.Seq || !isID(r.Session) || !isID(r.Request) {
-		return Record{}, fmt.Errorf("%w: seq, batch, session or request out of range", ErrLine)
+	r, kind, c, err := readHead(line, new(lastStamp))
+	if err != nil {
+		return Record{}, err
 	}
 	r.Body = decode(kind, &c)
+	return checked(r, kind, &c)
+}
+
+func checked(r Record, kind Kind, c *codec) (Record, error) {
 	if c.end(); c.err != nil {
 		return Record{}, fmt.Errorf("kind %q: %w", string(kind), c.err)
 	}
 	return r, nil
+}
+
+// lastStamp is the time that was read last: the records of a batch share it.
+type lastStamp struct {
+	text string
+	time time.Time
+}
+
+// readHead reads all of a line but its body, at which c is left.
+func readHead(line string, stamp *lastStamp) (r Record, kind Kind, c codec, err error) {
+	if len(line) > MaxLine {
+		return r, "", c, fmt.Errorf("%w: %d bytes, at most %d", ErrLine, len(line), MaxLine)
+	}
+	// The kind says how to read the body and stands behind it, so the fields
+	// behind the body are read from the end.
+	t := tail{rest: line}
+	when := t.fixed(`,"time":"`, len(timeFormat), "}")
+	r.Session = t.quoted(`,"session":"`, "")
+	r.Seq = t.number(`,"seq":`)
+	r.Request = t.quoted(`,"request":"`, "")
+	prev := t.fixed(`,"prevHash":"`, 2*len(r.Prev), "")
+	kind = Kind(t.quoted(`,"kind":"`, ""))
+	c.in = t.rest
+	c.open()
+	c.int("batch", &r.Batch)
+	c.key("body")
+	c.first = false
+	ok := true
+	if when != stamp.text {
+		if stamp.time, ok = parseStamp(when); ok {
+			stamp.text = when
+		}
+	}
+	r.Time = stamp.time
+	if t.bad || !ok || len(prev) != 2*len(r.Prev) || !readHex(&r.Prev, prev) {
+		return r, "", c, fmt.Errorf("%w: not the fields of a record, in canonical form", ErrLine)
+	}
+	if r.Seq < 0 || r.Batch < 0 || r.Batch > r.Seq || !isID(r.Session) || !isID(r.Request) {
+		return r, "", c, fmt.Errorf("%w: seq, batch, session or request out of range", ErrLine)
+	}
+	return r, kind, c, nil
 }
 
 // tail reads the fields of a line from its end.
@@ -206,40 +229,46 @@ type tail struct {
 	bad  bool
 }
 
-// cut takes a suffix off.
-func (t *tail) cut(suffix string) {
-	rest, ok := strings.CutSuffix(t.rest, suffix)
-	t.rest, t.bad = rest, t.bad || !ok
-}
-
-// name takes the name of the last field off, whose value began at i.
-func (t *tail) name(i int, name string) {
-	t.rest = t.rest[:i]
-	t.cut("\":")
-	t.cut(name)
-	t.cut(",\"")
-}
-
-func (t *tail) quoted(name string) string {
-	t.cut("\"")
-	i := strings.LastIndexByte(t.rest, '"')
-	if t.bad || i < 0 {
+// quoted takes a field off whose value needs no escapes. before is all from the
+// comma to the opening quote; after stands behind the closing one.
+func (t *tail) quoted(before, after string) string {
+	end := len(t.rest) - len(after) - 1
+	if t.bad || end < 0 || t.rest[end] != '"' || t.rest[end+1:] != after {
 		t.bad = true
 		return ""
 	}
-	value := t.rest[i+1:]
-	t.name(i, name)
+	return t.value(before, strings.LastIndexByte(t.rest[:end], '"')+1, end)
+}
+
+// value takes off what begins with before and ends with the value from start.
+func (t *tail) value(before string, start, end int) string {
+	at := start - len(before)
+	if t.bad || at < 0 || t.rest[at:start] != before {
+		t.bad = true
+		return ""
+	}
+	value := t.rest[start:end]
+	t.rest = t.rest[:at]
 	return value
 }
 
-func (t *tail) number(name string) int64 {
-	i := strings.LastIndexByte(t.rest, ':') + 1
-	n, size := readInt(t.rest[i:])
-	if t.bad || size == 0 || i+size != len(t.rest) {
+// fixed is quoted for a value of known length.
+func (t *tail) fixed(before string, n int, after string) string {
+	end := len(t.rest) - len(after) - 1
+	if t.bad || end < n || t.rest[end] != '"' || t.rest[end+1:] != after {
 		t.bad = true
-		return 0
+		return ""
 	}
-	t.name(i, name)
+	return t.value(before, end-n, end)
+}
+
+func (t *tail) number(before string) int64 {
+	start := strings.LastIndexByte(t.rest, ':') + 1
+	n, size := readInt(t.rest[start:])
+	if size == 0 || start+size != len(t.rest) {
+		t.bad = true
+	}
+	t.value(before, start, len(t.rest))
 	return n
 }
 

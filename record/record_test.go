@@ -319,3 +319,48 @@ func typical(tb testing.TB) []byte {
 	}
 	return line
 }
+
+// Skimming accepts the same lines and folds to the same state.
+func TestSkimmingIsParsing(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var parsed, skimmed record.State
+	var s record.Skimmer
+	for i := range int64(3000) {
+		rec := record.Record{Seq: i, Batch: i, Time: when, Session: "s", Request: fmt.Sprint("r", i%7), Body: random(bodies[r.IntN(len(bodies))], r, func() string { return nasty[r.IntN(len(nasty))] })}
+		line, err := rec.Line()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%3 == 0 { // one byte off
+			line[r.IntN(len(line))] ^= 1 << r.IntN(8)
+		}
+		a, errA := record.ParseLine(string(line))
+		b, errB := s.Line(string(line))
+		if (errA == nil) != (errB == nil) {
+			t.Fatalf("%s: parsed %v, skimmed %v", line, errA, errB)
+		}
+		if errA != nil {
+			continue
+		}
+		parsed.Apply(a)
+		skimmed.Apply(b)
+		if string(parsed.Canonical()) != string(skimmed.Canonical()) {
+			t.Fatalf("%s: %s, skimmed %s", line, parsed.Canonical(), skimmed.Canonical())
+		}
+	}
+	if len(parsed.Calls()) == 0 {
+		t.Error("no calls: this shows nothing")
+	}
+}
+
+func BenchmarkSkim(b *testing.B) {
+	line := string(typical(b))
+	b.SetBytes(int64(len(line)))
+	b.ReportAllocs()
+	var s record.Skimmer
+	for b.Loop() {
+		if _, err := s.Line(line); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -21,7 +21,9 @@ var plain = func() (t [256]bool) {
 func plainPrefix(s string) int {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		if !(plain[s[i]] && plain[s[i+1]] && plain[s[i+2]] && plain[s[i+3]] && plain[s[i+4]] && plain[s[i+5]] && plain[s[i+6]] && plain[s[i+7]]) {
+		b := s[i : i+8]
+		x := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		if !allPlain(x) {
 			break
 		}
 	}
@@ -29,6 +31,16 @@ func plainPrefix(s string) int {
 		i++
 	}
 	return i
+}
+
+// allPlain says of eight bytes at once whether all of them are plain. A byte
+// of a word is below n if subtracting n borrows into its high bit and it was
+// not set before; it is c if its difference with c is below 1.
+func allPlain(x uint64) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	quote, slash, del := x^(ones*'"'), x^(ones*'\\'), x^(ones*0x7f)
+	bad := (x-ones*0x20)&^x | (quote-ones)&^quote | (slash-ones)&^slash | (del-ones)&^del | x
+	return bad&highs == 0
 }
 
 // hidden reports whether a character is written as an escape. See the package

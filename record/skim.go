@@ -1,0 +1,85 @@
+package record
+
+// Skimmer reads lines for folding and nothing else. It checks as strictly as
+// [ParseLine]; but the bodies of calls, which are most of a log, are read into
+// memory that is used again and come back with only what [State] looks at. The
+// zero value is ready. It is not safe for concurrent use.
+type Skimmer struct {
+	codec    codec
+	stamp    lastStamp
+	request  Request
+	decision Decision
+	intent   Intent
+	outcome  Outcome
+	staged   Staged
+}
+
+// What folding looks at in the bodies of calls: their kind, and of a decision
+// the choice.
+var (
+	skimmedRequest    Body = Request{}
+	skimmedReversible Body = ReversibleRequest{}
+	skimmedApproval   Body = Decision{Choice: Approve}
+	skimmedDenial     Body = Decision{Choice: Deny}
+	skimmedIntent     Body = Intent{}
+	skimmedCommit     Body = CommitIntent{}
+	skimmedRollback   Body = RollbackIntent{}
+	skimmedExecuted   Body = Executed{}
+	skimmedError      Body = Error{}
+	skimmedCommitted  Body = Committed{}
+	skimmedRolledBack Body = RolledBack{}
+	skimmedStaged     Body = Staged{}
+)
+
+// Line reads one line. Its strings share memory with the argument.
+func (s *Skimmer) Line(line string) (Record, error) {
+	r, kind, c, err := readHead(line, &s.stamp)
+	if err != nil {
+		return Record{}, err
+	}
+	s.codec = c
+	r.Body = s.body(kind)
+	return checked(r, kind, &s.codec)
+}
+
+func (s *Skimmer) body(k Kind) Body {
+	c := &s.codec
+	switch k {
+	case KindRequest:
+		s.request.walk(c)
+		return skimmedRequest
+	case KindReversibleRequest:
+		s.request.walk(c)
+		return skimmedReversible
+	case KindDecision:
+		if s.decision.walk(c); s.decision.Choice == Approve {
+			return skimmedApproval
+		}
+		return skimmedDenial
+	case KindIntent:
+		s.intent.walk(c)
+		return skimmedIntent
+	case KindCommitIntent:
+		s.intent.walk(c)
+		return skimmedCommit
+	case KindRollbackIntent:
+		s.intent.walk(c)
+		return skimmedRollback
+	case KindExecuted:
+		s.outcome.walk(c)
+		return skimmedExecuted
+	case KindError:
+		s.outcome.walk(c)
+		return skimmedError
+	case KindCommitted:
+		s.outcome.walk(c)
+		return skimmedCommitted
+	case KindRolledBack:
+		s.outcome.walk(c)
+		return skimmedRolledBack
+	case KindStaged:
+		s.staged.walk(c)
+		return skimmedStaged
+	}
+	return decode(k, c)
+}
