@@ -12,21 +12,20 @@ import (
 type keeper struct {
 	ctx       context.Context // never ends
 	store     Store
-	published func([]byte)
+	published func(*View)
 	wake      chan struct{}
 	done      chan struct{}
 
 	mu      sync.Mutex // guards what follows
 	entries []indexEntry
 	first   int64 // number of the first of entries
-	newest  *snapshot
-	state   []byte
+	newest  *kept
 	closing bool
 
 	err error // of the goroutine, read when done
 }
 
-func startKeeper(ctx context.Context, store Store, entries []indexEntry, first int64, published func([]byte)) *keeper {
+func startKeeper(ctx context.Context, store Store, entries []indexEntry, first int64, published func(*View)) *keeper {
 	k := &keeper{
 		ctx: ctx, store: store, published: published, entries: entries, first: first,
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
@@ -42,10 +41,17 @@ func (k *keeper) index(e indexEntry) {
 	k.mu.Unlock()
 }
 
-// keep takes a newer snapshot.
-func (k *keeper) keep(s *snapshot, state []byte) {
+// kept is what is kept of one checkpoint.
+type kept struct {
+	snapshot *snapshot
+	state    []byte // canonical
+	view     View
+}
+
+// keep takes a newer checkpoint.
+func (k *keeper) keep(n *kept) {
 	k.mu.Lock()
-	k.newest, k.state = s, state
+	k.newest = n
 	k.mu.Unlock()
 	k.poke()
 }
@@ -60,12 +66,12 @@ func (k *keeper) poke() {
 func (k *keeper) run() {
 	defer close(k.done)
 	for range k.wake {
-		s, state, entries, first, closing := k.next()
-		if s != nil {
-			k.err = k.save(s, state, entries, first)
+		n, entries, first, closing := k.next()
+		if n != nil {
+			k.err = k.save(n, entries, first)
 		}
-		if s != nil && k.err == nil && k.published != nil {
-			k.published([]byte(s.note))
+		if n != nil && k.err == nil && k.published != nil {
+			k.published(&n.view)
 		}
 		if closing {
 			return
@@ -73,21 +79,21 @@ func (k *keeper) run() {
 	}
 }
 
-func (k *keeper) next() (s *snapshot, state []byte, entries []indexEntry, first int64, closing bool) {
+func (k *keeper) next() (n *kept, entries []indexEntry, first int64, closing bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	s, state, closing = k.newest, k.state, k.closing
-	k.newest, k.state = nil, nil
-	if s != nil {
+	n, closing = k.newest, k.closing
+	k.newest = nil
+	if n != nil {
 		entries, first = k.entries, k.first
 		k.entries, k.first = nil, first+int64(len(entries))
 	}
-	return s, state, entries, first, closing
+	return n, entries, first, closing
 }
 
 // save keeps index and snapshot. The index goes first: a snapshot without it
 // is worth less.
-func (k *keeper) save(s *snapshot, state []byte, entries []indexEntry, first int64) error {
+func (k *keeper) save(n *kept, entries []indexEntry, first int64) error {
 	var data []byte
 	for _, e := range entries {
 		data = appendEntry(data, e)
@@ -96,7 +102,7 @@ func (k *keeper) save(s *snapshot, state []byte, entries []indexEntry, first int
 	if len(data) > 0 {
 		failed = k.store.Extend(k.ctx, indexName, first*entryBytes, data)
 	}
-	encoded, err := s.encode(state)
+	encoded, err := n.snapshot.encode(n.state)
 	if err == nil {
 		err = k.store.Save(k.ctx, snapshotName, encoded)
 	}

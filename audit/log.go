@@ -22,8 +22,8 @@ type Options struct {
 	CheckpointEvery int64
 	// Published is told of every checkpoint once it and its snapshot are
 	// durable, one at a time, from a goroutine of the log: the newest, should
-	// several have come. It must not wait for long.
-	Published func(note []byte)
+	// several have come: with the log as it was then. It must not wait for long.
+	Published func(*View)
 	// Progress is told, while much is read, how many bytes were.
 	Progress func(bytes int64)
 	// Workers is how many blocks are read at once. The number of processors.

@@ -57,6 +57,13 @@ func (r *reading) tail() Position {
 	return r.end
 }
 
+// In is the same view of the same log, read from another store that holds it.
+func (v *View) In(store Store) *View {
+	mine := *v
+	mine.store = store
+	return &mine
+}
+
 // State is the state folded from the records.
 func (v *View) State() *record.State { return v.state }
 

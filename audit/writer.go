@@ -231,13 +231,14 @@ func (l *Log) special(body func() (record.Body, error), p *pending) error {
 	if l.signed%blockSize == 0 {
 		before.block = l.block // the block begins with the checkpoint itself
 	}
-	l.newest.Lock()
-	l.view = View{
+	view := View{
 		store: l.store, opts: l.opts, state: l.state, tree: before.tree, note: checkpoint.Note, signed: l.signed,
 		blocks: l.blocks[:l.signed/blockSize], tail: before.block, indexed: true,
 	}
+	l.newest.Lock()
+	l.view = view
 	l.newest.Unlock()
-	l.keeper.keep(&before, state)
+	l.keeper.keep(&kept{&before, state, view})
 	return nil
 }
 

@@ -34,6 +34,11 @@ type Config struct {
 	Log struct {
 		Origin string `toml:"origin"`
 		Key    string `toml:"key"`
+		// Anchors are the places outside that remember checkpoints.
+		Anchors []struct {
+			Place string `toml:"place"`
+			Key   string `toml:"key"`
+		} `toml:"anchor"`
 	} `toml:"log"`
 }
 
@@ -120,6 +125,15 @@ root = "{{.Trust.Root}}"
 # says of itself is held against them.
 origin = "{{.Log.Origin}}"
 key = "{{.Log.Key}}"
+
+# Where checkpoints are remembered outside of this home, so that a log that was
+# cut back or rewritten is found out: a file on another disk or machine, or a
+# witness (iff audit witness). Any number.
+# [[log.anchor]]
+# place = "/mnt/elsewhere/iff.checkpoint"
+# [[log.anchor]]
+# place = "https://witness.example"
+# key = "witness.example+1a2b3c4d+BA..."
 `))
 
 func (c Config) format() ([]byte, error) {

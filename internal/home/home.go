@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/iff-run/iff/audit"
+	"github.com/iff-run/iff/internal/anchor"
 	"github.com/iff-run/iff/internal/durable"
 	"github.com/iff-run/iff/internal/keyfile"
 	"github.com/iff-run/iff/internal/store/file"
@@ -54,6 +55,10 @@ type Home struct {
 	log       *audit.Log  // nil when reading
 	view      *audit.View // nil when writing
 	recovered audit.Recovered
+	anchors   []anchor.Anchor
+	logKeys   *logKeys
+	set       *anchor.Set // nil when reading
+	missed    error       // what the anchors said last, where they do not hold the newest checkpoint
 }
 
 // Options of [Open] and [Init]. The zero value is what programs use.
@@ -204,13 +209,17 @@ func (h *Home) checkTrust() error {
 // Close closes the log, with a checkpoint if it was written. It is safe to
 // call twice.
 func (h *Home) Close() error {
-	if h.log != nil {
-		return h.log.Close()
+	var err error
+	switch {
+	case h.log != nil:
+		err = h.log.Close()
+	case h.lines != nil:
+		err = h.lines.Close()
 	}
-	if h.lines != nil {
-		return h.lines.Close()
+	if h.set != nil {
+		h.missed = h.set.Close()
 	}
-	return nil
+	return err
 }
 
 // Dir is the home's path.

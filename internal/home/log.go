@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/iff-run/iff/audit"
+	"github.com/iff-run/iff/internal/anchor"
 	"github.com/iff-run/iff/internal/durable"
 	"github.com/iff-run/iff/internal/keyfile"
 	"github.com/iff-run/iff/internal/store/file"
@@ -75,6 +76,9 @@ func logMissing(dir string, err error) error {
 func (h *Home) openLog(ctx context.Context, mode Mode) error {
 	dir := filepath.Join(h.dir, logDir)
 	epochs, err := h.logEpochs()
+	if err == nil {
+		err = h.openAnchors()
+	}
 	if err != nil {
 		return err
 	}
@@ -97,12 +101,18 @@ func (h *Home) openLog(ctx context.Context, mode Mode) error {
 		}
 		keys = append(keys, k)
 	}
-	l, found, err := audit.Open(ctx, store, h.config.pin(), h.logOptions(), keys...)
+	opts := h.logOptions()
+	h.set = anchor.NewSet(context.WithoutCancel(ctx), h.anchors, anchor.SetOptions{Grace: anchorGrace})
+	opts.Published = h.publish
+	l, found, err := audit.Open(ctx, store, h.config.pin(), opts, keys...)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
 	h.log, h.lines, h.recovered = l, store, found
-	return h.eraseKeys(epochs)
+	if err := h.eraseKeys(epochs); err != nil {
+		return err
+	}
+	return h.hold(ctx)
 }
 
 func (h *Home) readLog(ctx context.Context, dir string, epochs []int64) error {
@@ -121,7 +131,7 @@ func (h *Home) readLog(ctx context.Context, dir string, epochs []int64) error {
 		return errors.Join(err, store.Close())
 	}
 	h.view, h.lines = v, store
-	return nil
+	return h.hold(ctx)
 }
 
 func (h *Home) logOptions() audit.Options { return audit.Options{Now: h.now, Progress: h.progress} }
@@ -184,6 +194,9 @@ func (h *Home) RotateLogKey(ctx context.Context) (KeyInfo, error) {
 		return KeyInfo{}, err
 	}
 	if err := key.WritePlain(h.fsys, path+".key"); err != nil {
+		return KeyInfo{}, err
+	}
+	if err := h.logKeys.add(key.Public()); err != nil {
 		return KeyInfo{}, err
 	}
 	if err := h.log.Rotate(ctx, key); err != nil {
