@@ -24,6 +24,8 @@ import (
 
 var benchRecords = flag.Int("log.records", 1_000_000, "records of the log that proofs, opening and verifying are measured on")
 
+var benchDir = flag.String("log.dir", "", "directory that is to keep that log; empty for a temporary one")
+
 // onDisk makes a log in a directory of real files.
 func onDisk(b *testing.B, dir string) *audit.Log {
 	b.Helper()
@@ -113,7 +115,9 @@ func bareAppend(b *testing.B, path string, batches, bytesEach int) time.Duration
 // bigLog makes a log of benchRecords records without waiting for each.
 func bigLog(b *testing.B) (dir string, size int64) {
 	b.Helper()
-	dir = filepath.Join(b.TempDir(), "log")
+	if dir = *benchDir; dir == "" {
+		dir = filepath.Join(b.TempDir(), "log")
+	}
 	l := onDisk(b, dir)
 	must(b, share(*benchRecords/100, 8, func(w, appends int) error {
 		var entries []record.Entry
@@ -135,7 +139,7 @@ func bigLog(b *testing.B) (dir string, size int64) {
 // record of it.
 func BenchmarkBig(b *testing.B) {
 	dir, size := bigLog(b)
-	b.Run("verify", func(b *testing.B) { benchVerify(b, dir, size) })
+	b.Run("verify", func(b *testing.B) { benchVerify(b, dir, *benchRecords, size) })
 	b.Run("open", func(b *testing.B) {
 		for b.Loop() {
 			store, err := file.Open(durable.OS(), dir, nil)
@@ -163,7 +167,7 @@ func BenchmarkBig(b *testing.B) {
 	})
 }
 
-func benchVerify(b *testing.B, dir string, size int64) {
+func benchVerify(b *testing.B, dir string, records int, size int64) {
 	store, err := file.OpenRead(durable.OS(), dir)
 	must(b, err)
 	defer store.Close()
@@ -186,8 +190,9 @@ func benchVerify(b *testing.B, dir string, size int64) {
 	n := float64(b.N)
 	perCore := float64(size) * n / cpu.Seconds() / 1e6
 	b.ReportMetric(float64(size)*n/took.Seconds()/1e6, "MB/s")
+	b.ReportMetric(float64(size)/1e6, "log-MB")
 	b.ReportMetric(perCore, "MB/s-a-core")
-	b.ReportMetric(float64(*benchRecords)*n/took.Seconds(), "records/s")
+	b.ReportMetric(float64(records)*n/took.Seconds(), "records/s")
 	b.ReportMetric(perCore/(float64(size)*n/bare.Seconds()/1e6), "of-bare-a-core")
 	b.ReportMetric(float64(peak)/1e6, "heap-MB")
 }
@@ -222,36 +227,36 @@ func watchHeap(peak *uint64) (stop func()) {
 	return func() { close(done); <-ended }
 }
 
-// BenchmarkVerify is over a log in memory of a few sizes of line.
+// BenchmarkVerify is over a log whose calls touch one object, and one whose
+// lines are long because they touch twenty.
 func BenchmarkVerify(b *testing.B) {
-	for _, objects := range []int{1, 10} {
+	for _, objects := range []int{1, 20} {
 		b.Run(fmt.Sprintf("objects=%d", objects), func(b *testing.B) {
 			dir := filepath.Join(b.TempDir(), "log")
 			l := onDisk(b, dir)
-			for i := range 2000 {
-				entries := call(i)
-				e := entries[2].Body.(record.Intent)
-				e.Plan = repeat(e.Plan[0], objects)
-				o := entries[3].Body.(record.Executed)
-				o.Readings = e.Plan
-				entries[2].Body, entries[3].Body = e, o
-				for range 8 {
-					_, err := l.Append(context.Background(), entries...)
-					must(b, err)
-					break
+			must(b, share(8*2000, 8, func(w, appends int) error {
+				for i := range appends {
+					entries := call(w*1_000_000 + i)
+					plan := repeat(entries[2].Body.(record.Intent).Plan[0], objects)
+					entries[2].Body = record.Intent{Attempt: 1, Fence: 1, Key: entries[2].Request, Plan: plan}
+					entries[3].Body = record.Executed{Outcome: record.Outcome{Readings: plan}}
+					if _, err := l.Append(context.Background(), entries...); err != nil {
+						return err
+					}
 				}
-			}
+				return nil
+			}))
 			must(b, l.Close())
-			benchVerify(b, dir, logSize(b, dir))
+			benchVerify(b, dir, 8*2000*4, logSize(b, dir))
 		})
 	}
 }
 
 func repeat(c record.Change, n int) []record.Change {
-	var out []record.Change
-	for i := range n {
+	out := make([]record.Change, n)
+	for i := range out {
 		c.Object = "work/" + strings.Repeat("d/", i%5) + fmt.Sprint(i)
-		out = append(out, c)
+		out[i] = c
 	}
 	return out
 }

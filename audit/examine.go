@@ -42,6 +42,7 @@ type stretch struct {
 // examiner reads one block.
 type examiner struct {
 	skim record.Skimmer
+	hash record.Hasher
 	part
 	run   run
 	marks []int64 // sizes at which the root is asked for, sorted
@@ -120,7 +121,7 @@ func (x *examiner) line(data []byte, text string, at Position) bool {
 		}
 		x.held = append(x.held, r)
 	}
-	x.last, x.lastBatch = record.Leaf(data), r.Batch
+	x.last, x.lastBatch = x.hash.Leaf(data), r.Batch
 	x.run.add(x.last)
 	x.lines++
 	return true

@@ -77,6 +77,7 @@ type Log struct {
 	signed int64    // size of the last checkpoint
 	blocks []indexEntry
 	buf    []byte
+	hash   record.Hasher
 	poison error
 	failed error // of the last checkpoint that nobody had asked for
 

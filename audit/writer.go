@@ -145,7 +145,7 @@ func (l *Log) commit(batch []*pending, reserve int64) error {
 			e := &p.entries[i]
 			seq, from := next.tree.size, len(l.buf)
 			l.buf = e.AppendLine(l.buf, seq, next.batch, next.prev, when)
-			next.prev = record.Leaf(l.buf[from:])
+			next.prev = l.hash.Leaf(l.buf[from:])
 			l.buf = append(l.buf, '\n')
 			p.marks[i] = record.Mark{Seq: seq, Hash: next.prev}
 			records = append(records, record.Record{Seq: seq, Batch: next.batch, Session: e.Session, Request: e.Request, Body: e.Body})

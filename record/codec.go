@@ -14,11 +14,13 @@ import (
 // writing produces and no others. After the first error nothing more happens.
 type codec struct {
 	writing bool
-	out     []byte // what was written
-	in      string // what is read
-	at      int    // the next byte of in
-	first   bool   // no field of the current object or array has been seen
-	err     error
+	// skimming leaves escapes in strings as they are: nobody will look.
+	skimming bool
+	out      []byte // what was written
+	in       string // what is read
+	at       int    // the next byte of in
+	first    bool   // no field of the current object or array has been seen
+	err      error
 }
 
 const maxInt = 1 << 53
@@ -106,12 +108,16 @@ func (c *codec) string() string {
 	if c.err != nil {
 		return ""
 	}
-	s, n := readText(c.in[c.at:])
+	n, escaped := scanText(c.in[c.at:])
 	if n == 0 {
 		c.fail("expected a string in its canonical spelling")
 		return ""
 	}
+	s := c.in[c.at+1 : c.at+n-1]
 	c.at += n
+	if escaped && !c.skimming {
+		return unescape(s)
+	}
 	return s
 }
 

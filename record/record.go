@@ -68,17 +68,21 @@ type Record struct {
 
 // Leaf is the RFC 6962 leaf hash of a line without its newline.
 func Leaf(line []byte) Hash {
-	var small [1 << 10]byte
-	if len(line) < len(small) {
-		n := copy(small[1:], line)
-		return sha256.Sum256(small[:n+1])
+	var h Hasher
+	return h.Leaf(line)
+}
+
+// Hasher makes leaf hashes, one after the other. The zero value is ready. It
+// is not safe for concurrent use.
+type Hasher struct{ buf []byte }
+
+// Leaf is the leaf hash of a line without its newline.
+func (h *Hasher) Leaf(line []byte) Hash {
+	if h.buf == nil {
+		h.buf = make([]byte, 1, max(1<<10, len(line)+1)) // the first byte is that of a leaf, 0
 	}
-	h := sha256.New()
-	h.Write(small[:1])
-	h.Write(line)
-	var out Hash
-	h.Sum(out[:0])
-	return out
+	h.buf = append(h.buf[:1], line...)
+	return sha256.Sum256(h.buf)
 }
 
 // Encoded is an entry of which all but its place is written. It is made by

@@ -38,8 +38,20 @@ func (s *Skimmer) Line(line string) (Record, error) {
 		return Record{}, err
 	}
 	s.codec = c
+	s.codec.skimming = isCall(kind)
 	r.Body = s.body(kind)
 	return checked(r, kind, &s.codec)
+}
+
+// isCall says whether the body of a kind is read into memory that is used
+// again.
+func isCall(k Kind) bool {
+	switch k {
+	case KindRequest, KindReversibleRequest, KindDecision, KindIntent, KindCommitIntent, KindRollbackIntent,
+		KindExecuted, KindError, KindCommitted, KindRolledBack, KindStaged:
+		return true
+	}
+	return false
 }
 
 func (s *Skimmer) body(k Kind) Body {

@@ -102,66 +102,79 @@ func appendUnit(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
 }
 
-// readText reads a string in its one spelling from the start of s, with its
-// quotes, and says how many bytes it took; 0 if there is none.
-func readText(s string) (text string, size int) {
+// scanText looks at a string in its one spelling at the start of s, with its
+// quotes: how many bytes it takes, 0 if there is none, and whether there are
+// escapes in it.
+func scanText(s string) (size int, escaped bool) {
 	if s == "" || s[0] != '"' {
-		return "", 0
+		return 0, false
 	}
-	n := 1 + plainPrefix(s[1:])
-	if n < len(s) && s[n] == '"' {
-		return s[1:n], n + 1
+	for i := 1; ; {
+		i += plainPrefix(s[i:])
+		if i >= len(s) {
+			return 0, false
+		}
+		n := 0
+		switch c := s[i]; {
+		case c == '"':
+			return i + 1, escaped
+		case c == '\\':
+			n, escaped = scanEscape(s[i+1:])+1, true
+		case c >= utf8.RuneSelf:
+			var r rune
+			if r, n = utf8.DecodeRuneInString(s[i:]); r == utf8.RuneError && n == 1 || hidden(r) {
+				return 0, false
+			}
+		}
+		if n < 2 {
+			return 0, false
+		}
+		i += n
 	}
-	end := closingQuote(s, n)
-	if end < 0 {
-		return "", 0
-	}
-	text, ok := unescape(s[1:end])
-	if !ok || string(appendText(make([]byte, 0, end+1), text)) != s[:end+1] {
-		return "", 0
-	}
-	return text, end + 1
 }
 
-func closingQuote(s string, from int) int {
-	for i := from; i < len(s); i++ {
-		switch s[i] {
-		case '"':
-			return i
-		case '\\':
-			i++
+// scanEscape is the length of an escape behind its backslash, 0 if it is none
+// that a writer would have used.
+func scanEscape(s string) int {
+	if s == "" {
+		return 0
+	}
+	if s[0] != 'u' {
+		if _, ok := shortEscape(s[0]); ok {
+			return 1
+		}
+		return 0
+	}
+	r, size := unescapeUnit(s)
+	if size == 0 || !hidden(r) || r < ' ' && strings.IndexByte(shortEscapes, byte(r)) >= 0 {
+		return 0
+	}
+	for _, c := range []byte(s[1:size]) {
+		if c >= 'A' && c <= 'F' {
+			return 0
 		}
 	}
-	return -1
+	return size
 }
 
-// unescape resolves escapes. Whether they are those that a writer would have
-// used is for the caller to check.
-func unescape(s string) (string, bool) {
+// unescape is the text of a string that was scanned, without its quotes.
+func unescape(s string) string {
 	var out strings.Builder
+	out.Grow(len(s))
 	for {
 		i := strings.IndexByte(s, '\\')
 		if i < 0 {
 			out.WriteString(s)
-			return out.String(), true
+			return out.String()
 		}
 		out.WriteString(s[:i])
-		if s = s[i+1:]; s == "" {
-			return "", false
-		}
-		if s[0] != 'u' {
-			c, ok := shortEscape(s[0])
-			if !ok {
-				return "", false
-			}
+		s = s[i+1:]
+		if c, ok := shortEscape(s[0]); ok {
 			out.WriteByte(c)
 			s = s[1:]
 			continue
 		}
 		r, size := unescapeUnit(s)
-		if size == 0 {
-			return "", false
-		}
 		out.WriteRune(r)
 		s = s[size:]
 	}
@@ -179,16 +192,6 @@ func shortEscape(letter byte) (byte, bool) {
 
 // unescapeUnit reads uXXXX, or a pair of them, and says how long it was.
 func unescapeUnit(s string) (rune, int) {
-	unit := func(s string) rune {
-		if len(s) < 5 || s[0] != 'u' {
-			return -1
-		}
-		n, err := strconv.ParseUint(s[1:5], 16, 16)
-		if err != nil {
-			return -1
-		}
-		return rune(n)
-	}
 	r := unit(s)
 	switch {
 	case r < 0:
@@ -202,4 +205,16 @@ func unescapeUnit(s string) (rune, int) {
 		return 0, 0
 	}
 	return r, 11
+}
+
+// unit reads uXXXX; -1 if it is not there.
+func unit(s string) rune {
+	if len(s) < 5 || s[0] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(s[1:5], 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
 }
