@@ -78,10 +78,11 @@ func newNodes(ctx context.Context, store Store, blocks []indexEntry, tail Positi
 	return n
 }
 
-// of says whether the nodes are those of a tree.
+// of says whether the nodes are those of a tree, its last, incomplete block
+// too.
 func (n *nodes) of(t *tree) bool {
 	at := int64(0)
-	for i, level := 0, 62; level >= blockLevel; level-- {
+	for i, level := 0, 62; level >= 0; level-- {
 		if t.size>>level&1 == 0 {
 			continue
 		}
@@ -156,7 +157,7 @@ func (n *nodes) block(block int64) ([]record.Hash, error) {
 	var whole tree
 	for l, err := range linesFrom(n.ctx, n.store, from) {
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("block %d: %w: %w", block, errIndex, err)
 		}
 		leaves = append(leaves, record.Leaf(l.data))
 		whole.push(0, leaves[len(leaves)-1])

@@ -17,28 +17,18 @@ type keeper struct {
 	done      chan struct{}
 
 	mu      sync.Mutex // guards what follows
-	entries []indexEntry
-	first   int64 // number of the first of entries
 	newest  *kept
 	closing bool
 
-	err error // of the goroutine, read when done
+	// Of the goroutine.
+	stored int   // entries of the index that are known to be in the store
+	err    error // of the last time; nil if all was kept
 }
 
-func startKeeper(ctx context.Context, store Store, entries []indexEntry, first int64, published func(*View)) *keeper {
-	k := &keeper{
-		ctx: ctx, store: store, published: published, entries: entries, first: first,
-		wake: make(chan struct{}, 1), done: make(chan struct{}),
-	}
+func startKeeper(ctx context.Context, store Store, stored int, published func(*View)) *keeper {
+	k := &keeper{ctx: ctx, store: store, stored: stored, published: published, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go k.run()
 	return k
-}
-
-// index takes the next entry of the index.
-func (k *keeper) index(e indexEntry) {
-	k.mu.Lock()
-	k.entries = append(k.entries, e)
-	k.mu.Unlock()
 }
 
 // kept is what is kept of one checkpoint.
@@ -66,12 +56,13 @@ func (k *keeper) poke() {
 func (k *keeper) run() {
 	defer close(k.done)
 	for range k.wake {
-		n, entries, first, closing := k.next()
+		n, closing := k.next()
 		if n != nil {
-			k.err = k.save(n, entries, first)
-		}
-		if n != nil && k.err == nil && k.published != nil {
-			k.published(&n.view)
+			// The index first: a snapshot is worth less without it.
+			k.err = errors.Join(k.index(n.view.blocks), k.save(n))
+			if k.published != nil {
+				k.published(&n.view)
+			}
 		}
 		if closing {
 			return
@@ -79,34 +70,49 @@ func (k *keeper) run() {
 	}
 }
 
-func (k *keeper) next() (n *kept, entries []indexEntry, first int64, closing bool) {
+func (k *keeper) next() (n *kept, closing bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	n, closing = k.newest, k.closing
 	k.newest = nil
-	if n != nil {
-		entries, first = k.entries, k.first
-		k.entries, k.first = nil, first+int64(len(entries))
-	}
-	return n, entries, first, closing
+	return n, closing
 }
 
-// save keeps index and snapshot. The index goes first: a snapshot without it
-// is worth less.
-func (k *keeper) save(n *kept, entries []indexEntry, first int64) error {
+// index keeps the entries that the store does not have, and all of them if it
+// does not take those alone: it may have lost some.
+func (k *keeper) index(blocks []indexEntry) error {
+	err := k.extend(blocks)
+	if err != nil && k.stored > 0 {
+		k.stored = 0
+		err = k.extend(blocks)
+	}
+	if err != nil {
+		k.stored = 0
+	}
+	return err
+}
+
+func (k *keeper) extend(blocks []indexEntry) error {
+	if len(blocks) <= k.stored {
+		return nil
+	}
 	var data []byte
-	for _, e := range entries {
+	for _, e := range blocks[k.stored:] {
 		data = appendEntry(data, e)
 	}
-	var failed error
-	if len(data) > 0 {
-		failed = k.store.Extend(k.ctx, indexName, first*entryBytes, data)
+	if err := k.store.Extend(k.ctx, indexName, int64(k.stored)*entryBytes, data); err != nil {
+		return err
 	}
+	k.stored = len(blocks)
+	return nil
+}
+
+func (k *keeper) save(n *kept) error {
 	encoded, err := n.snapshot.encode(n.state)
-	if err == nil {
-		err = k.store.Save(k.ctx, snapshotName, encoded)
+	if err != nil {
+		return err
 	}
-	return errors.Join(failed, err)
+	return k.store.Save(k.ctx, snapshotName, encoded)
 }
 
 // close waits until the newest snapshot is kept and says whether it was.

@@ -62,12 +62,12 @@ type Log struct {
 	// background is for what nobody may interrupt half-way.
 	background context.Context
 
-	queue  chan *pending
-	done   chan struct{} // closed when the writer has ended
-	keeper *keeper
-
-	closing sync.RWMutex // held to send on queue; Close takes it to close queue
-	closed  bool
+	queue   chan *pending // never closed
+	closing chan struct{} // closed when Close is called
+	done    chan struct{} // closed when the writer has ended
+	keeper  *keeper
+	closer  sync.Once
+	closed  error // what Close returns
 
 	// Of the writer alone, once it runs.
 	head   head
@@ -93,20 +93,21 @@ type pending struct {
 	// special makes a body that depends on the head, in the writer.
 	special func() (record.Body, error)
 	next    trust.Signer // the log's key from here on, nil to keep it
+	own     bool         // a record of the log's own, while nobody else appends
 	marks   []record.Mark
 	done    chan error
 }
 
 // start makes a log of what was read: view has everything in it but the head,
-// and all blocks of the index, of which those from first on are not kept yet.
-func start(ctx context.Context, store Store, key trust.Signer, h head, view *View, first int64, opts Options) *Log {
+// and all blocks of the index.
+func start(ctx context.Context, store Store, key trust.Signer, h head, view *View, opts Options) *Log {
 	l := &Log{
 		store: store, opts: opts, key: key, state: h.state, background: context.WithoutCancel(ctx),
 		head: h, block: view.tail, signed: view.signed, blocks: slices.Clip(view.blocks), view: *view,
-		queue: make(chan *pending, queued), done: make(chan struct{}),
+		queue: make(chan *pending, queued), closing: make(chan struct{}), done: make(chan struct{}),
 	}
 	l.origin, _, _ = h.state.Log()
-	l.keeper = startKeeper(l.background, store, slices.Clone(view.blocks[first:]), first, opts.Published)
+	l.keeper = startKeeper(l.background, store, view.stored, opts.Published)
 	go l.run()
 	return l
 }
@@ -163,35 +164,36 @@ func (l *Log) do(ctx context.Context, p *pending) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := l.send(ctx, p); err != nil {
-		return err
+	select {
+	case <-l.closing:
+		return errClosed
+	default:
 	}
+	select {
+	case l.queue <- p:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-l.closing:
+		return errClosed
+	}
+	var gone error
 	select {
 	case err := <-p.done:
 		return err
 	case <-ctx.Done():
+		gone = fmt.Errorf("%w: %w", ErrUnknown, ctx.Err())
+	case <-l.done:
+		gone = errClosed // the writer ended and had not taken it
 	}
 	select {
 	case err := <-p.done:
 		return err
 	default:
-		return fmt.Errorf("%w: %w", ErrUnknown, ctx.Err())
+		return gone
 	}
 }
 
-func (l *Log) send(ctx context.Context, p *pending) error {
-	l.closing.RLock()
-	defer l.closing.RUnlock()
-	if l.closed {
-		return &Error{Reason: LogClosed, Detail: "the log is closed"}
-	}
-	select {
-	case l.queue <- p:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+var errClosed = &Error{Reason: LogClosed, Detail: "the log is closed"}
 
 // State is the state folded from the log. It moves on with every append, a
 // moment before that is durable.
@@ -241,19 +243,14 @@ func (l *Log) Store() Store { return l.store }
 // store up. What did not go well is returned; the records that were
 // acknowledged are durable all the same. It is safe to call twice.
 func (l *Log) Close() error {
-	l.closing.Lock()
-	again := l.closed
-	l.closed = true
-	if !again {
-		close(l.queue)
-	}
-	l.closing.Unlock()
-	<-l.done
-	if again {
-		return nil
-	}
-	if l.poison == nil && l.failed != nil {
-		l.poison = fmt.Errorf("the log is whole, but no checkpoint could be made: %w", l.failed)
-	}
-	return errors.Join(l.poison, l.keeper.close(), l.store.Close())
+	l.closer.Do(func() {
+		close(l.closing)
+		<-l.done
+		failed := l.poison
+		if failed == nil && l.failed != nil {
+			failed = fmt.Errorf("the log is whole, but no checkpoint could be made: %w", l.failed)
+		}
+		l.closed = errors.Join(failed, l.keeper.close(), l.store.Close())
+	})
+	return l.closed
 }

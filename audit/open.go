@@ -43,7 +43,10 @@ func Create(ctx context.Context, store Store, init record.Init, key trust.Signer
 	if _, err := Verifier(init.Origin, key.Public()); err != nil {
 		return nil, fmt.Errorf("create log: origin %q: %w", init.Origin, err)
 	}
-	for range store.Blocks(ctx, Position{}) {
+	for _, err := range store.Blocks(ctx, Position{}) {
+		if err != nil {
+			return nil, err
+		}
 		return nil, &Error{Reason: FirstRecord, Detail: "there is a log here already"}
 	}
 	enc, err := record.Encode(record.Of(init))
@@ -52,7 +55,7 @@ func Create(ctx context.Context, store Store, init record.Init, key trust.Signer
 	}
 	h := emptyHead()
 	h.state.Apply(record.Record{Body: init})
-	l := start(ctx, store, key, h, &View{store: store, opts: opts, state: h.state, indexed: true}, 0, opts)
+	l := start(ctx, store, key, h, &View{store: store, opts: opts, state: h.state, indexed: true}, opts)
 	p := &pending{entries: []record.Encoded{enc}, size: enc.Size(), done: make(chan error, 1)}
 	if err := l.do(ctx, p); err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -88,15 +91,19 @@ func Open(ctx context.Context, store Store, pin Pin, opts Options, keys ...trust
 			return nil, Recovered{}, err
 		}
 		found.Torn = torn.Size
+		r.problem = nil
+	}
+	if end := store.End(); end.Offset == 0 && end.Segment != r.tree.size {
+		return nil, Recovered{}, &Error{Reason: SegmentName, Detail: fmt.Sprintf("the log has %d records, and then an empty segment named for record %d; remove it", r.tree.size, end.Segment)}
 	}
 	doubts := sortOut(r.state.Calls(), &found)
 	view := r.view(store, opts)
 	if err := view.load(ctx); err != nil {
 		return nil, Recovered{}, err
 	}
-	l := start(ctx, store, keys[at], r.head, view, r.first, opts)
+	l := start(ctx, store, keys[at], r.head, view, opts)
 	for _, body := range recoveries(found, doubts, torn) {
-		if _, err := l.Append(ctx, record.Of(body)); err != nil {
+		if err := l.appendOwn(ctx, body); err != nil {
 			return nil, Recovered{}, errors.Join(err, l.Close())
 		}
 	}
@@ -151,33 +158,41 @@ func read(ctx context.Context, store Store, pin Pin, keys []trust.PublicKey, opt
 // maxTorn bounds what can be a torn batch.
 const maxTorn = maxBatch + MaxAppend + record.MaxLine
 
-// cut takes a torn tail off: bytes that are no line, with no line of a later
-// batch behind them. Anything else is refused.
+// cut takes a torn tail off and keeps it.
 func cut(ctx context.Context, store Store, r *reading) (record.Payload, error) {
-	p := r.problem
+	tail, err := torn(ctx, store, r.problem)
+	if err != nil {
+		return record.Payload{}, err
+	}
+	kept, err := keep(ctx, store, tail)
+	if err != nil {
+		return record.Payload{}, err
+	}
+	return kept, store.Cut(ctx, r.problem.At)
+}
+
+// torn gives the bytes of a torn tail: bytes that are no line, with no line of a
+// later batch behind them. For anything else there is an *Error.
+func torn(ctx context.Context, store Store, p *Problem) ([]byte, error) {
 	refuse := func(why string) error {
 		return &Error{Reason: p.Reason, Detail: fmt.Sprintf("%s, line %d, record %d: %s. %s: restore the log from a copy, or keep it as evidence", p.At, p.Line(), p.Seq, p.Detail, why), Err: p.err}
 	}
 	if p.Reason != LineInvalid && p.Reason != LineUnended && p.Reason != LineBlank {
-		return record.Payload{}, refuse("This is no torn tail")
+		return nil, refuse("This is no torn tail")
 	}
 	var tail []byte
 	for b, err := range store.Blocks(ctx, p.At) {
 		if err != nil {
-			return record.Payload{}, err
+			return nil, err
 		}
 		if b.At.Segment != p.At.Segment || laterBatch(b.Data, p.Seq) {
-			return record.Payload{}, refuse("Records that were written later stand behind it, so it was whole once")
+			return nil, refuse("Records that were written later stand behind it, so it was whole once")
 		}
 		if tail = append(tail, b.Data...); len(tail) > maxTorn {
-			return record.Payload{}, refuse("More stands behind it than is ever written at once")
+			return nil, refuse("More stands behind it than is ever written at once")
 		}
 	}
-	torn, err := keep(ctx, store, bytes.TrimRight(tail, "\n"))
-	if err != nil {
-		return record.Payload{}, err
-	}
-	return torn, store.Cut(ctx, p.At)
+	return bytes.TrimRight(tail, "\n"), nil
 }
 
 // laterBatch says whether there is a line of a batch that began behind seq.
@@ -231,6 +246,16 @@ func sortOut(calls []record.Call, found *Recovered) (doubts []string) {
 		}
 	}
 	return doubts
+}
+
+// appendOwn writes a recovery record, into the reserve if it has to be.
+func (l *Log) appendOwn(ctx context.Context, body record.Body) error {
+	p, err := prepare([]record.Entry{record.Of(body)})
+	if err != nil {
+		return err
+	}
+	p.own = true
+	return l.do(ctx, p)
 }
 
 // perRecovery is how many ids fit in one record.

@@ -75,3 +75,16 @@ func (m Remembered) signed(out *Report) bool {
 	}
 	return false
 }
+
+// ReadCheckpoint reads a signed note without looking at who signed it: for
+// finding out which log and size it is of. The error is an *Error, note-invalid.
+func ReadCheckpoint(data []byte) (Checkpoint, error) {
+	if len(data) <= maxNote {
+		c, err := parseNote(string(data))
+		if err == nil {
+			return c, nil
+		}
+		return c, &Error{Reason: NoteInvalid, Detail: "not a checkpoint of a log of ours", Err: err}
+	}
+	return Checkpoint{}, &Error{Reason: NoteInvalid, Detail: fmt.Sprintf("a checkpoint has at most %d bytes", maxNote)}
+}

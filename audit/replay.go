@@ -150,6 +150,7 @@ func (r *replay) fit(p part) {
 	}
 	if r.padded {
 		fail(LineBlank, "there are lines behind empty ones")
+		r.problem.At = r.end
 		return
 	}
 	if p.at.Offset == 0 {

@@ -47,8 +47,9 @@ type Block struct {
 	At Position
 	// Data are whole lines with their newlines. Only at the end of a segment
 	// something without a newline may follow them: what a crash or somebody left
-	// there. Runs of newlines alone may stand at the end of the last segment: the
-	// room that was prepared for lines to come.
+	// there. Runs of newlines, or of the zeros that a crash made of them, may be
+	// left out or given at the end of the last segment: they are the room that was
+	// prepared for lines to come.
 	Data []byte
 }
 
@@ -57,9 +58,10 @@ type Block struct {
 // on beside it. Package audittest has the contract as tests.
 type Store interface {
 	// Append makes a batch durable behind all before it, and returns only then.
-	// One call at a time. [ErrFull] means that nothing was written and the
-	// next call may succeed. Any other error is final: what the store holds
-	// behind its last good batch is unknown, and every later Append fails too.
+	// One call at a time. [ErrFull], or an error of a ctx that had ended before,
+	// means that nothing was written and the next call may succeed. Any other
+	// error is final: what the store holds behind its last good batch is unknown,
+	// and every later Append fails too.
 	Append(ctx context.Context, b Batch) error
 	// End is where the lines end: behind the last that Append made durable, or
 	// that was found when the store was opened. A batch lies in one segment, so
@@ -73,7 +75,7 @@ type Store interface {
 	Blocks(ctx context.Context, from Position) iter.Seq2[Block, error]
 	// Cut makes at the end of the store, durably, and forgets what lies behind it.
 	Cut(ctx context.Context, at Position) error
-	// Load gives what was last saved under a name, or nothing if nothing was,
+	// Load gives what was last saved under a name (up to 80 of a-z, 0-9 and -), or nothing if nothing was,
 	// and an error if it is longer than max bytes.
 	Load(ctx context.Context, name string, max int) ([]byte, error)
 	// Save replaces what is kept under a name, durably and as a whole. It may run

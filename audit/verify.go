@@ -64,6 +64,7 @@ func Verify(ctx context.Context, store Store, o VerifyOptions) (*Report, error) 
 	for _, a := range o.Anchors {
 		r.marks = append(r.marks, a.Size)
 	}
+	end := store.End()
 	slices.Sort(r.marks)
 	r.marks = slices.Compact(r.marks)
 	var blobs *blobCheck
@@ -75,6 +76,9 @@ func Verify(ctx context.Context, store Store, o VerifyOptions) (*Report, error) 
 		return nil, err
 	}
 	out := r.report()
+	if end.Offset == 0 && end.Segment > out.Records && out.Problem == nil {
+		out.Problem = &Problem{Reason: SegmentName, Seq: out.Records, At: end, Detail: "an empty segment that is named for a record to come"}
+	}
 	if blobs != nil {
 		out.Blobs = blobs.count
 	}
@@ -100,6 +104,10 @@ func (r *replay) report() *Report {
 func (out *Report) anchor(r *replay, anchors []Anchored) {
 	for _, a := range anchors {
 		root, have := r.roots[a.Size]
+		if a.Size == 0 {
+			var nothing tree
+			root, have = nothing.root(), true
+		}
 		switch {
 		case have && root == a.Root:
 			out.Anchors = append(out.Anchors, a)
@@ -129,8 +137,11 @@ func (out *Report) unchecked(o VerifyOptions) {
 	case out.AnchoredTo < out.Records:
 		add("records %d to %d: nobody outside vouches for them yet", out.AnchoredTo, out.Records-1)
 	}
-	if out.Signed < out.Records-1 {
+	switch {
+	case out.Signed < out.Records-1:
 		add("records %d to %d: no checkpoint covers them yet, not even the log's own", out.Signed, out.Records-1)
+	case out.Signed < out.Records:
+		add("record %d: it holds the newest checkpoint, and no checkpoint covers its own line, such as the time in it", out.Signed)
 	}
 	if !o.Blobs {
 		add("payloads beside the log")
@@ -163,6 +174,9 @@ func (b *blobCheck) check(r record.Record) error {
 func (v *View) Hold(ctx context.Context, a Anchored) error {
 	if a.Size > v.tree.size {
 		return &Error{Reason: RolledBack, Detail: fmt.Sprintf("%s vouches for %d records, the log has %d: the end is missing; restore it", a.By, a.Size, v.tree.size)}
+	}
+	if a.Size == 0 {
+		return nil
 	}
 	root, err := v.Root(ctx, a.Size)
 	if err != nil {

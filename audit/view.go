@@ -27,6 +27,7 @@ type View struct {
 	blocks  []indexEntry
 	tail    Position
 	indexed bool
+	stored  int // entries of the index that the store has
 }
 
 // Read reads a log without owning it: from its newest snapshot, or the whole
@@ -35,14 +36,23 @@ type View struct {
 // the log's key now; the zero key has everything read.
 func Read(ctx context.Context, store Store, pin Pin, present trust.PublicKey, opts Options) (*View, error) {
 	opts = opts.orDefault()
-	r, err := read(ctx, store, pin, []trust.PublicKey{pin.Key, present}, opts)
-	if err != nil {
-		return nil, err
+	for tries := 0; ; tries++ {
+		r, err := read(ctx, store, pin, []trust.PublicKey{pin.Key, present}, opts)
+		if err != nil {
+			return nil, err
+		}
+		if r.problem == nil {
+			return r.view(store, opts), nil
+		}
+		if _, err = torn(ctx, store, r.problem); err == nil {
+			return r.view(store, opts), nil
+		}
+		// What was being written when it was read may be whole by now, with more
+		// behind it.
+		if tries == 3 || ctx.Err() != nil {
+			return nil, err
+		}
 	}
-	if p := r.problem; p != nil && p.Reason != LineInvalid && p.Reason != LineUnended && p.Reason != LineBlank {
-		return nil, p.Error()
-	}
-	return r.view(store, opts), nil
 }
 
 func (r *reading) view(store Store, opts Options) *View {
@@ -120,7 +130,7 @@ func (v *View) Find(ctx context.Context, seq int64) (Stored, error) {
 		at := seq / blockSize * blockSize
 		for l, err := range linesFrom(ctx, v.store, from) {
 			if err != nil {
-				return err
+				return fmt.Errorf("%w: %w", errIndex, err)
 			}
 			if at < seq {
 				at++
@@ -211,7 +221,7 @@ func (v *View) load(ctx context.Context) error {
 		if len(have) < kept {
 			return v.rebuild(ctx)
 		}
-		v.blocks = append(have[:kept:kept], v.blocks...)
+		v.blocks, v.stored = append(have[:kept:kept], v.blocks...), kept
 	}
 	if v.indexed = newNodes(ctx, v.store, v.blocks, v.tail).of(&v.tree); !v.indexed {
 		return v.rebuild(ctx)
@@ -236,7 +246,7 @@ func (v *View) rebuild(ctx context.Context) error {
 	if int64(len(r.index)) > whole { // it has grown since
 		v.tail = r.index[whole].at
 	}
-	v.blocks, v.indexed = r.index[:whole], true
+	v.blocks, v.stored, v.indexed = r.index[:whole], 0, true
 	if !newNodes(ctx, v.store, v.blocks, v.tail).of(&v.tree) {
 		return &Error{Reason: Forked, Detail: "the records are not those that were read before"}
 	}

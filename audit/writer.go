@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"runtime"
+	"time"
 
 	"github.com/iff-run/iff/record"
 	"github.com/iff-run/iff/trust"
@@ -13,47 +13,83 @@ import (
 // errNothingNew says that the newest record is a checkpoint already.
 var errNothingNew = errors.New("nothing to do")
 
-// run owns the head until the queue is closed.
+// run owns the head until the log is closed.
 func (l *Log) run() {
 	defer close(l.done)
-	var batch []*pending
-	for {
-		first, ok := <-l.queue
-		if !ok {
-			break
-		}
-		batch = l.gather(append(batch[:0], first), len(batch))
-		l.take(batch)
-		clear(batch)
+	g := gatherer{timer: time.NewTimer(time.Hour)}
+	defer g.timer.Stop()
+	for first := l.first(); first != nil; first = l.first() {
+		g.gather(l.queue, first)
+		began := time.Now()
+		l.take(g.batch)
+		g.taken(l.queue, time.Since(began))
 	}
 	if l.poison == nil && !l.endsInCheckpoint() {
 		l.failed = l.special(l.checkpointBody, nil)
 	}
 }
 
-// gather adds what else is queued. Those that the last batch released are
-// about to come again: they are given the chance to, for a batch costs the same
-// with them.
-func (l *Log) gather(batch []*pending, before int) []*pending {
-	size := batch[0].size
-	for yields := 0; size < maxBatch; {
-		select {
-		case p, ok := <-l.queue:
-			if !ok {
-				return batch
-			}
-			batch = append(batch, p)
-			size += p.size
-			continue
-		default:
-		}
-		if len(batch) >= before || yields == 4 {
-			break
-		}
-		yields++
-		runtime.Gosched()
+// first waits for an append; nil once the log is being closed and none is
+// left.
+func (l *Log) first() *pending {
+	select {
+	case p := <-l.queue:
+		return p
+	case <-l.closing:
 	}
-	return batch
+	select {
+	case p := <-l.queue:
+		return p
+	default:
+		return nil
+	}
+}
+
+// gatherer makes batches. A batch costs about the same however many appends it
+// makes durable, and those that the last one released are about to come again:
+// it waits for as many as were under way then, for at most half of the time that
+// the last batch took. One writer alone never waits.
+type gatherer struct {
+	batch    []*pending
+	expected int
+	patience time.Duration
+	timer    *time.Timer
+}
+
+const maxPatience = time.Millisecond
+
+func (g *gatherer) gather(queue <-chan *pending, first *pending) {
+	g.batch = append(g.batch[:0], first)
+	size, waiting := first.size, false
+	for size < maxBatch {
+		var p *pending
+		select {
+		case p = <-queue:
+		default:
+			if len(g.batch) >= g.expected {
+				return
+			}
+			if !waiting {
+				waiting = true
+				g.timer.Reset(g.patience)
+				defer g.timer.Stop()
+			}
+			select {
+			case p = <-queue:
+			case <-g.timer.C:
+				return
+			}
+		}
+		g.batch = append(g.batch, p)
+		size += p.size
+	}
+}
+
+// taken learns from a batch that was made durable.
+func (g *gatherer) taken(queue <-chan *pending, took time.Duration) {
+	g.expected = len(g.batch) + len(queue)
+	g.patience = min(took/2, maxPatience)
+	clear(g.batch)
 }
 
 // take writes a batch: runs of ordinary appends together, each special alone.
@@ -79,14 +115,19 @@ func (l *Log) take(batch []*pending) {
 // write writes ordinary appends. Where there is no room for all, those that
 // close what is open go first, into the room that was kept for them.
 func (l *Log) write(batch []*pending) {
-	err := l.commit(batch, l.reserve(batch))
+	reserve := l.reserve(batch)
+	if batch[0].own {
+		reserve = max(reserve-reserved, 0)
+	}
+	err := l.commit(batch, reserve)
 	if !errors.Is(err, ErrFull) {
 		release(batch, err)
 		return
 	}
 	var closing, other []*pending
+	closed := make(map[string]bool)
 	for _, p := range batch {
-		if p.closes() {
+		if l.closes(p, closed) {
 			closing = append(closing, p)
 		} else {
 			other = append(other, p)
@@ -104,28 +145,34 @@ func release(batch []*pending, err error) {
 	}
 }
 
-// closes says whether all of an append has a right to the reserve.
-func (p *pending) closes() bool {
+// closes says whether all of an append has a right to the reserve: each of its
+// records closes a call that has an intent, once.
+func (l *Log) closes(p *pending, closed map[string]bool) bool {
 	for i := range p.entries {
-		if !p.entries[i].Kind.Closes() {
+		e := &p.entries[i]
+		if !e.Kind.Closes() || closed[e.Request] || !l.state.Intended(e.Request) {
 			return false
 		}
+		closed[e.Request] = true
 	}
 	return true
 }
 
 // reserve is the room that must stay behind a batch: one line for the outcome
-// of every intent, and one for the checkpoint.
+// of every intent, and one for the log's own records.
 func (l *Log) reserve(batch []*pending) int64 {
-	intents := l.head.state.Intents()
+	intents := l.state.Intents()
 	for _, p := range batch {
 		intents += p.intents
 	}
 	if intents == 0 {
 		return 0
 	}
-	return int64(intents+1) * (record.MaxLine + 1)
+	return int64(intents+1) * reserved
 }
+
+// reserved is what is kept free for one record, in bytes.
+const reserved = record.MaxLine + 1
 
 // commit makes the records of a batch durable and only then part of the head.
 func (l *Log) commit(batch []*pending, reserve int64) error {
@@ -177,7 +224,7 @@ type mark struct {
 	node   record.Hash
 }
 
-// indexed hands the blocks that a batch completed to the keeper.
+// indexed notes where blocks of the index begin and which a batch completed.
 func (l *Log) indexed(blocks []mark) {
 	begin := l.store.End()
 	begin.Offset -= int64(len(l.buf))
@@ -186,9 +233,7 @@ func (l *Log) indexed(blocks []mark) {
 			l.block = Position{begin.Segment, begin.Offset + int64(m.offset)}
 		}
 		if m.ends {
-			e := indexEntry{m.node, l.block}
-			l.blocks = append(l.blocks, e)
-			l.keeper.index(e)
+			l.blocks = append(l.blocks, indexEntry{m.node, l.block})
 		}
 	}
 }
@@ -217,7 +262,11 @@ func (l *Log) special(body func() (record.Body, error), p *pending) error {
 		p = new(pending)
 	}
 	p.entries = []record.Encoded{e}
-	if err := l.commit([]*pending{p}, 0); err != nil {
+	reserve := l.reserve(nil)
+	if isCheckpoint {
+		reserve = max(reserve-reserved, 0)
+	}
+	if err := l.commit([]*pending{p}, reserve); err != nil {
 		return err
 	}
 	if p.next != nil {

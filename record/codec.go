@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // codec writes or reads one object, field by field in canonical order: one
@@ -17,6 +18,7 @@ type codec struct {
 	// skimming leaves escapes in strings as they are: nobody will look.
 	skimming bool
 	out      []byte // what was written
+	altered  bool   // a string was not UTF-8 and was written as its escaped form
 	in       string // what is read
 	at       int    // the next byte of in
 	first    bool   // no field of the current object or array has been seen
@@ -124,10 +126,15 @@ func (c *codec) string() string {
 func (c *codec) text(name string, v *string) {
 	c.key(name)
 	if c.writing {
-		c.out = appendText(c.out, *v)
+		c.write(*v)
 		return
 	}
 	*v = c.string()
+}
+
+func (c *codec) write(s string) {
+	c.altered = c.altered || !utf8.ValidString(s)
+	c.out = appendText(c.out, s)
 }
 
 func (c *codec) optText(name string, v *string) {
@@ -316,7 +323,7 @@ func (c *codec) texts(name string, v *[]string) { array(c, name, v, textElement)
 
 func textElement(v *string, c *codec) {
 	if c.writing {
-		c.out = appendText(c.out, *v)
+		c.write(*v)
 		return
 	}
 	*v = c.string()

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -111,7 +112,8 @@ var (
 // fails with [ErrTooLong], or if the entry has no body or a body that cannot be
 // written, such as one with a number beyond 2^53 or an unknown token.
 func Encode(e Entry) (Encoded, error) {
-	if e.Body == nil {
+	// A pointer to a body has the methods of the body, and is none.
+	if e.Body == nil || reflect.TypeOf(e.Body).Kind() == reflect.Pointer {
 		return Encoded{}, fmt.Errorf("record without a body: %w", ErrLine)
 	}
 	kind := e.Body.Kind()
@@ -123,6 +125,10 @@ func Encode(e Entry) (Encoded, error) {
 	}
 	if !isID(e.Session) || !isID(e.Request) {
 		return Encoded{}, fmt.Errorf("record %s: id of session or request: not up to %d of A-Z a-z 0-9 . _ : -: %w", kind, MaxID, ErrLine)
+	}
+	if c.altered { // what counts is what the line says
+		again := codec{in: string(c.out[len(`"body":`):])}
+		e.Body = decode(kind, &again)
 	}
 	c.out = append(c.out, `,"kind":`...)
 	c.out = appendText(c.out, string(kind))

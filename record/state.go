@@ -303,6 +303,14 @@ func (s *State) Intents() int {
 	return n
 }
 
+// Intended says whether a call has an intent and no outcome.
+func (s *State) Intended(id string) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c, ok := s.calls[id]
+	return ok && c.Intent >= 0
+}
+
 // LastVerdict is the sequence number of the newest verdict; false if there is
 // none.
 func (s *State) LastVerdict() (int64, bool) {

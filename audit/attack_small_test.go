@@ -1,0 +1,313 @@
+package audit_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/iff-run/iff/audit"
+	"github.com/iff-run/iff/audit/audittest"
+	"github.com/iff-run/iff/internal/durable/durabletest"
+	"github.com/iff-run/iff/internal/store/file"
+	"github.com/iff-run/iff/internal/trusttest"
+	"github.com/iff-run/iff/record"
+)
+
+// BUG. Read takes any line that is none for the end of the log, whatever stands behind it. Its doc says that only a torn tail is left out.
+func TestReadOfCorruptMiddle(t *testing.T) {
+	m := &audittest.Memory{}
+	l := create(t, m, options())
+	for i := range 100 {
+		_, err := l.Append(t.Context(), call(i)...)
+		must(t, err)
+	}
+	must(t, l.Close())
+	keep(t, m, "snapshot", nil)
+	must(t, m.Edit(0, func(b []byte) []byte { b[5000] = '\n'; return b }))
+	store, err := m.Open()
+	must(t, err)
+	defer store.Close()
+	v, err := audit.Read(t.Context(), store, pin(), trusttest.NewKey(1).Public(), options())
+	if err == nil {
+		t.Errorf("a line of another batch is broken, and Read gives the first %d records and says %v", v.Size(), v.Torn().Error())
+	}
+}
+
+// BUG. Where the index has the right nodes and a wrong place (a power cut can take half an entry, for Extend is not synced), the error of the
+// store is passed on, and the index is not made anew.
+func TestIndexPlaces(t *testing.T) {
+	m := &audittest.Memory{}
+	l := create(t, m, options())
+	for i := range 300 {
+		_, err := l.Append(t.Context(), call(i)...)
+		must(t, err)
+	}
+	must(t, l.Close())
+	index := kept(t, m, "index")
+	for _, at := range []int{39, 40, 46, 47, 48 + 47} {
+		next := m.Copy()
+		changed := bytes.Clone(index)
+		changed[at] ^= 0x41
+		keep(t, next, "index", changed)
+		store, err := next.Open()
+		must(t, err)
+		v, err := audit.Read(t.Context(), store, pin(), trusttest.NewKey(1).Public(), options())
+		must(t, err)
+		for _, seq := range []int64{0, 3, 255, 256, 300, 511, 512, 600} {
+			if _, err := v.Find(t.Context(), seq); err != nil {
+				t.Errorf("byte %d of the index: Find(%d): %v", at, seq, err)
+			}
+			if _, err := v.Receipt(t.Context(), seq); err != nil {
+				t.Errorf("byte %d of the index: Receipt(%d): %v", at, seq, err)
+			}
+		}
+		must(t, store.Close())
+	}
+}
+
+// BUG. blockSegment and blockOffset of a snapshot are signed by nobody and checked by nobody. If they are wrong, calls in doubt cannot be
+// read, and Open refuses, until somebody removes the snapshot.
+func TestSnapshotBlockPlace(t *testing.T) {
+	m := &audittest.Memory{}
+	l := create(t, m, options())
+	for i := range 100 {
+		_, err := l.Append(t.Context(), call(i)...)
+		must(t, err)
+	}
+	_, err := l.Append(t.Context(), call(1000)[:3]...)
+	must(t, err)
+	must(t, l.Close())
+	snapshot := string(kept(t, m, "snapshot"))
+	const field = `"blockOffset":`
+	i := strings.Index(snapshot, field) + len(field)
+	if snapshot[i] == '0' {
+		t.Fatal("the block begins at 0")
+	}
+	for _, other := range []string{"-1", "1", "0", "900000000"} {
+		next := m.Copy()
+		end := i + strings.IndexByte(snapshot[i:], ',')
+		keep(t, next, "snapshot", []byte(snapshot[:i]+other+snapshot[end:]))
+		store, err := next.Open()
+		must(t, err)
+		l, found, err := openLog(t.Context(), store, options())
+		if err != nil {
+			t.Errorf("block offset %s: %v", other, err)
+			continue
+		}
+		if len(found.InDoubt) != 1 {
+			t.Errorf("block offset %s: %v", other, found)
+		}
+		must(t, l.Close())
+	}
+}
+
+// BUG. On a full disk records of a closing kind take from the reserve although they close nothing: the outcome of the call that
+// the room was kept for is refused. Rotate does the same without being of a closing kind.
+func TestReserveIsTaken(t *testing.T) {
+	for what, take := range map[string]func(*audit.Log) error{
+		"outcomes of other calls": func(l *audit.Log) error {
+			_, err := l.Append(context.Background(), record.Entry{Session: "s", Request: "other", Body: record.Error{Outcome: record.Outcome{Detail: strings.Repeat("x", 5000)}}})
+			return err
+		},
+		"changes of the key": func(l *audit.Log) error { return l.Rotate(context.Background(), trusttest.NewKey(1)) },
+	} {
+		m := &audittest.Memory{}
+		l := create(t, m, options())
+		_, err := l.Append(t.Context(), call(1)[:3]...)
+		must(t, err)
+		m.Free(0)
+		for range 1000 {
+			if err := take(l); err != nil {
+				break
+			}
+		}
+		outcome := call(1)[3]
+		outcome.Body = record.Executed{Outcome: record.Outcome{Detail: strings.Repeat("x", 60_000)}}
+		if _, err := l.Append(t.Context(), outcome); err != nil {
+			t.Errorf("%s: the outcome of a call that was admitted: %v", what, err)
+		}
+		m.Free(-1)
+		_ = l.Close()
+	}
+}
+
+// BUG. While Close waits, Append does not heed its context: it waits for a lock that Close has asked for, and Close for an Append that waits for a
+// disk that hangs.
+func TestAppendHeedsContextBesideClose(t *testing.T) {
+	hang, waiting := make(chan struct{}), make(chan struct{}, 1)
+	m := &audittest.Memory{}
+	first := true
+	m.Before = func(context.Context, audit.Batch) error {
+		if first {
+			first = false
+			return nil
+		}
+		select {
+		case waiting <- struct{}{}:
+		default:
+		}
+		<-hang
+		return nil
+	}
+	l := create(t, m, options())
+	done := make(chan struct{})
+	for range 600 { // more than the queue takes
+		go func() {
+			_, _ = l.Append(context.Background(), call(1)...)
+			done <- struct{}{}
+		}()
+	}
+	<-waiting
+	time.Sleep(100 * time.Millisecond) // until the queue is full
+	closed := make(chan struct{})
+	go func() {
+		_ = l.Close()
+		close(closed)
+	}()
+	returned := make(chan error, 1)
+	time.Sleep(200 * time.Millisecond) // until Close waits
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	go func() {
+		_, err := l.Append(ctx, call(2)...)
+		returned <- err
+	}()
+	select {
+	case <-returned:
+	case <-time.After(3 * time.Second):
+		t.Error("Append did not return 3 s after its deadline of 50 ms")
+	}
+	close(hang)
+	for range 600 {
+		<-done
+	}
+	<-closed
+}
+
+// BUG. The second of two Closes returns before the store is closed.
+func TestCloseTwiceAtOnce(t *testing.T) {
+	m := &audittest.Memory{}
+	inner, err := m.Open()
+	must(t, err)
+	closing, goOn := make(chan struct{}), make(chan struct{})
+	store := &hooked{Store: inner, close: func() error {
+		close(closing)
+		<-goOn
+		return inner.Close()
+	}}
+	l, err := audit.Create(t.Context(), store, begin(), trusttest.NewKey(1), options())
+	must(t, err)
+	first, second := make(chan error, 1), make(chan error, 1)
+	go func() { first <- l.Close() }()
+	<-closing
+	go func() { second <- l.Close() }()
+	select {
+	case <-second:
+		t.Error("closed, says the second Close, and the store is still open")
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(goOn)
+	must(t, <-first)
+}
+
+// BUG. A view of a log that was just recovered tells of a torn tail that is gone.
+func TestTornIsCut(t *testing.T) {
+	m := &audittest.Memory{}
+	l := create(t, m, options())
+	must(t, l.Close())
+	must(t, m.Edit(0, func(b []byte) []byte { return append(b, `{"batch":2,"bo`...) }))
+	l, found := reopen(t, m, options())
+	if found.Torn == 0 {
+		t.Fatal("nothing torn was found")
+	}
+	if p := l.View().Torn(); p != nil {
+		t.Errorf("the tail was cut, and the view says: %v", p.Error())
+	}
+	must(t, l.Close())
+}
+
+// BUG. An I/O error while Create looks whether there is a log is told as "there is a log here already".
+func TestCreateTellsErrors(t *testing.T) {
+	m := &audittest.Memory{}
+	inner, err := m.Open()
+	must(t, err)
+	defer inner.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := audit.Create(ctx, inner, begin(), trusttest.NewKey(1), options()); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// BUG. An empty file named like a segment that is not due is seen by nobody until the first Append, which it poisons.
+func TestEmptySegmentAdded(t *testing.T) {
+	d := durabletest.New()
+	store, err := file.Create(d, "/log", nil)
+	must(t, err)
+	l, err := audit.Create(t.Context(), store, begin(), trusttest.NewKey(1), options())
+	must(t, err)
+	_, err = l.Append(t.Context(), call(1)...)
+	must(t, err)
+	must(t, l.Close())
+	f, err := d.Create("/log/00000000000000000900.jsonl", 0o600)
+	must(t, err)
+	must(t, f.Close())
+	store, err = file.Open(d, "/log", nil)
+	must(t, err)
+	rep, err := audit.Verify(t.Context(), store, audit.VerifyOptions{Pin: pin()})
+	must(t, err)
+	l, _, err = openLog(t.Context(), store, options())
+	if err != nil && !rep.Holds() {
+		return // refused and named
+	}
+	if rep.Holds() {
+		t.Error("verified")
+	}
+	if err == nil {
+		_, err = l.Append(t.Context(), call(2)...)
+		t.Errorf("opened; the next append: %v", err)
+		_ = l.Close()
+	}
+}
+
+// BUG. The line of the last checkpoint is under no checkpoint: what stands around its note, the time for example, can be changed, and
+// the report does not say so.
+func TestLastCheckpointIsNamed(t *testing.T) {
+	m := &audittest.Memory{}
+	l := create(t, m, options())
+	_, err := l.Append(t.Context(), call(1)...)
+	must(t, err)
+	must(t, l.Close())
+	must(t, m.Edit(0, func(b []byte) []byte {
+		i := bytes.LastIndex(b, []byte(`"time":"2026`))
+		b[i+len(`"time":"202`)] = '7'
+		return b
+	}))
+	store, err := m.Open()
+	must(t, err)
+	defer store.Close()
+	rep, err := audit.Verify(t.Context(), store, audit.VerifyOptions{Pin: pin()})
+	must(t, err)
+	if rep.Holds() && !strings.Contains(strings.Join(rep.Unchecked, "\n"), "no checkpoint covers") {
+		t.Errorf("the time of record %d was changed, and what was not checked is: %q", rep.Records-1, rep.Unchecked)
+	}
+}
+
+// BUG. An anchor that saw the empty log, as a witness may, fails a log that holds.
+func TestAnchorOfNothing(t *testing.T) {
+	m := &audittest.Memory{}
+	l := create(t, m, options())
+	must(t, l.Close())
+	store, err := m.Open()
+	must(t, err)
+	defer store.Close()
+	empty := record.Hash{0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55}
+	rep, err := audit.Verify(t.Context(), store, audit.VerifyOptions{Anchors: []audit.Anchored{{By: "w", Root: empty}}})
+	must(t, err)
+	if !rep.Holds() {
+		t.Error(rep.Problem.Error())
+	}
+}
