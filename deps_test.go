@@ -30,7 +30,7 @@ var rows = map[string]int{
 	"internal/witness/witnesstest": 7,
 	"internal/home":                7,
 	"":                             8,
-	"cmd/iff":                      10, "vectors/gen": 10,
+	"cmd/iff":                      10, "docs": 10, "vectors/gen": 10,
 }
 
 // pureRows may not reach the network, other processes, databases or the

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/iff-run/iff/internal/visible"
@@ -31,6 +30,8 @@ const (
 	LogEmpty      Reason = "log-empty"       // no record where there should be some
 	LogPoisoned   Reason = "log-poisoned"    // a write failed; nothing is written any more
 	LogClosed     Reason = "log-closed"      // it was closed
+	LogFull       Reason = "log-full"        // there is no room for a record
+	AppendUnknown Reason = "append-unknown"  // abandoned while the disk was at work
 	ProofInvalid  Reason = "proof-invalid"   // a receipt that does not prove
 	NoRecord      Reason = "no-record"       // no record of that number
 	BlobMissing   Reason = "blob-missing"    // a payload is not in the blob store, or not what its digest says
@@ -66,8 +67,9 @@ type Problem struct {
 	err    error
 }
 
-// Line is the number of the line within its segment, from 1.
-func (p *Problem) Line() int64 { return p.Seq - p.At.Segment + 1 }
+// Line is the number of the line within its segment, from 1; 0 if the segment
+// is named for a later record, so that nobody can tell.
+func (p *Problem) Line() int64 { return max(p.Seq-p.At.Segment+1, 0) }
 
 // Error makes the problem an error, an *Error.
 func (p *Problem) Error() error {
@@ -76,4 +78,4 @@ func (p *Problem) Error() error {
 
 // ErrUnknown says that an append was abandoned while it was under way: its
 // records may become durable or not. Nothing may be done on their strength.
-var ErrUnknown = errors.New("append-unknown")
+var ErrUnknown error = &Error{Reason: AppendUnknown}

@@ -2,14 +2,13 @@ package audit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 )
 
 // ErrFull says that the store has no room for a batch. Nothing of it was
 // written, and the store can go on.
-var ErrFull = errors.New("log-full")
+var ErrFull error = &Error{Reason: LogFull}
 
 // Position is a place between two lines in a store. The zero value is the
 // beginning.

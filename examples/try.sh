@@ -20,3 +20,10 @@ echo >>invoice-reports/scripts/list.sh
 run iff skill verify --home home invoice-reports && exit 1
 run iff skill diff --home home invoice-reports && exit 1
 printf '\nthe change was found, as it should be\n'
+run iff audit verify --home home
+log=home/log/00000000000000000000.jsonl
+printf '\n$ sed -i s/unverified/formal/ %s\n' "$log"
+sed s/unverified/formal/ "$log" >changed
+cat changed >"$log"
+run iff audit verify --home home && exit 1
+printf '\nand so was this one\n'

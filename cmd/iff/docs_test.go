@@ -129,9 +129,10 @@ type exitCode struct {
 func exitCodes() []exitCode {
 	return []exitCode{
 		{"exitHolds", exitHolds, "it was done, or it holds"},
-		{"exitDoesNot", exitDoesNot, "it does not hold: a skill does not load, a file is not as signed, a check of `iff doctor` says no"},
+		{"exitDoesNot", exitDoesNot, "it does not hold: a skill does not load, a file is not as signed, a log or receipt fails its check, an anchor does not take the checkpoint, a check of `iff doctor` says no"},
 		{"exitUsage", exitUsage, "the command was not as it must be: an unknown flag, no home, no such key, no passphrase where one is needed"},
 		{"exitRefused", exitRefused, "refused, for a reason of [reasons.md](reasons.md)"},
+		{"exitOpen", exitOpen, "nobody knows: given up while the disk was at work"},
 		{"exitInternal", exitInternal, "iff or the machine failed; nothing was decided"},
 	}
 }
@@ -141,7 +142,7 @@ func cliDoc(app *kong.Application) string {
 	out.WriteString(generated + "# Commands\n\n" + app.Help + "\n\n")
 	var rows [][]string
 	for _, v := range app.Leaves(true) {
-		rows = append(rows, []string{fmt.Sprintf("[`%s`](#%s)", v.FullPath(), anchor(v.FullPath())), v.Help})
+		rows = append(rows, []string{fmt.Sprintf("[`%s`](#%s)", v.FullPath(), fragment(v.FullPath())), v.Help})
 	}
 	table(&out, []string{"command", "what it does"}, rows)
 	out.WriteString("## Flags of every command\n\n")
@@ -175,7 +176,7 @@ func verbDoc(out *strings.Builder, v *kong.Node) {
 	if len(v.Flags) > 0 {
 		flagTable(out, v.Flags)
 	}
-	fmt.Fprintf(out, "With `--json`: [json.md](json.md#%s).\n\n", anchor(v.FullPath()))
+	fmt.Fprintf(out, "With `--json`: [json.md](json.md#%s).\n\n", fragment(v.FullPath()))
 }
 
 func flagTable(out *strings.Builder, flags []*kong.Flag) {
@@ -197,7 +198,7 @@ func flagTable(out *strings.Builder, flags []*kong.Flag) {
 	table(out, []string{"flag", "default", "meaning"}, rows)
 }
 
-func anchor(heading string) string {
+func fragment(heading string) string {
 	return strings.ReplaceAll(strings.ToLower(heading), " ", "-")
 }
 
@@ -209,7 +210,10 @@ func results() map[string]any {
 		"iff trust show": trustJSON{}, "iff trust add": trustJSON{}, "iff trust revoke": trustJSON{},
 		"iff skill inspect": inspectJSON{}, "iff skill draft": draftJSON{}, "iff skill adopt": adoptJSON{},
 		"iff skill sign": signJSON{}, "iff skill verify": verifyJSON{}, "iff skill diff": diffJSON{},
-		"iff skill list": listJSON{},
+		"iff skill list": listJSON{}, "iff key rotate": keyRotateJSON{},
+		"iff audit verify": auditVerifyJSON{}, "iff audit show": recordJSON{}, "iff audit tail": recordJSON{},
+		"iff audit stat": auditStatJSON{}, "iff audit export": auditExportJSON{}, "iff audit prove": auditProveJSON{},
+		"iff audit check": auditCheckJSON{}, "iff audit anchor": auditAnchorJSON{}, "iff audit witness": auditWitnessJSON{},
 	}
 }
 
@@ -217,7 +221,8 @@ func jsonDoc(t *testing.T) string {
 	var out strings.Builder
 	out.WriteString(generated + "# JSON\n\nWith `--json` every command prints one JSON value on standard output: its result, or an error. " +
 		"Exit codes are the same as without. With exit code 1 it is a result, which says what does not hold; " +
-		"with 3 it is a result if it has the field `refused`, else an error; with 2 and 70 it is an error.\n\n" +
+		"with 3 it is a result if it has the field `refused`, else an error; with 2 and 70 it is an error. " +
+		"`iff audit show` and `iff audit tail` print records, each on one line, as it stands in the log.\n\n" +
 		"In a field's name, `[]` stands for each element of a list. Every field is always there; a list without elements is []. " +
 		"Releases add fields; they do not rename or remove them.\n\n")
 	section := func(title string, value any) {

@@ -33,6 +33,7 @@ func (doctorCmd) Run(a *app) error {
 		d.no("home", shown(err)+"; "+remedyFor(reasonOf(err)))
 	} else {
 		d.home(h)
+		d.log(a, h)
 		d.keys(h)
 		d.base(h)
 		d.skills(h)
@@ -41,7 +42,6 @@ func (doctorCmd) Run(a *app) error {
 		}
 	}
 	d.open("gate", "this version decides which skills may be loaded; it does not yet stand between an agent and its tools")
-	d.open("records", "appended and synced, but neither chained nor signed yet: whoever may write the home may edit them")
 	d.open("user", "an agent that runs as you can read what you can read, and can use the adopter key, which grants nothing above unverified")
 	out := doctorJSON{Checks: d.checks, Holds: d.holds}
 	if err := a.print(out, func() error { return a.printDoctor(out) }); err != nil {
@@ -88,6 +88,34 @@ func (d *doctor) home(h *home.Home) {
 	d.ok("trust", fmt.Sprintf("%s signed by %s, nothing newer recorded", plural(int(h.Root().Version()), "document"), h.Root().Key().Fingerprint()))
 }
 
+// log says how far the log is vouched for. That it holds was found when the
+// home was opened, from the newest checkpoint on.
+func (d *doctor) log(a *app, h *home.Home) {
+	v := h.View()
+	_, signed := v.Newest()
+	d.ok("log", fmt.Sprintf("%s records, chained, checkpointed by itself to %s; iff audit verify reads all of it", count(v.Size()), count(signed)))
+	if p := v.Torn(); p != nil {
+		d.open("log end", fmt.Sprintf("what stands from %s on is no record: a batch under way, or what a crash left; the next verb that writes cuts it off", p.At))
+	}
+	anchors, to := a.anchorsOf(h)
+	switch {
+	case len(anchors) == 0:
+		d.open("anchor", "none: whoever may write the home could cut the log back or write another; [[log.anchor]] in iff.toml names a place elsewhere")
+	case to == 0:
+		d.open("anchor", "none holds a checkpoint yet: iff audit anchor")
+	default:
+		d.ok("anchor", anchoredWords(anchors, to, v.Size()))
+	}
+	for _, k := range anchors {
+		if k.Status != "holds" && k.Status != "nothing" {
+			d.open("anchor", k.Name+": "+k.Detail)
+		}
+	}
+	for _, line := range doubtLines(openCalls(h.State().Calls())) {
+		d.open("in doubt", line)
+	}
+}
+
 func (d *doctor) keys(h *home.Home) {
 	keys, err := h.Keys()
 	if err != nil {
@@ -107,6 +135,8 @@ func (d *doctor) keys(h *home.Home) {
 			d.ok("key "+k.Name, keyUse(h.Root(), k.Public, time.Now()))
 		case !k.Private:
 			d.ok("key "+k.Name, "only its public half is here")
+		case isLogKey(h, k):
+			d.ok("key "+k.Name, "no passphrase; signs the log's checkpoints and nothing else")
 		case !k.Protected:
 			d.ok("key "+k.Name, "no passphrase; adopts at unverified only")
 		default:

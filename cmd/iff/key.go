@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/keyfile"
 	"github.com/iff-run/iff/trust"
@@ -13,6 +15,7 @@ type keyCmd struct {
 	New    keyNewCmd    `cmd:"" help:"Make a key pair, protected by a passphrase."`
 	List   keyListCmd   `cmd:"" help:"List the keys of the home and what they may do."`
 	Export keyExportCmd `cmd:"" help:"Print a public key as an OpenSSH line."`
+	Rotate keyRotateCmd `cmd:"" help:"Give the log a new signing key and erase the one before."`
 }
 
 type keyNewCmd struct {
@@ -24,6 +27,15 @@ type keyListCmd struct{}
 
 type keyExportCmd struct {
 	Name string `arg:"" help:"Name of the key."`
+}
+
+type keyRotateCmd struct{}
+
+type keyRotateJSON struct {
+	Name        string `json:"name" doc:"name of the new key in the home"`
+	Fingerprint string `json:"fingerprint" doc:"as ssh-keygen -l prints it"`
+	VerifierKey string `json:"verifierKey" doc:"what witnesses of the log need beside the keys before it"`
+	Size        int64  `json:"size" doc:"records under the first checkpoint that it signed"`
 }
 
 type keyJSON struct {
@@ -42,8 +54,25 @@ type keyListJSON struct {
 func describeKey(h *home.Home, k home.KeyInfo, now time.Time) keyJSON {
 	return keyJSON{
 		Name: k.Name, Fingerprint: k.Public.Fingerprint(), PublicKey: k.Public.String(),
-		Private: k.Private, Protected: k.Protected, Use: keyUse(h.Root(), k.Public, now),
+		Private: k.Private, Protected: k.Protected, Use: useOf(h, k, now),
 	}
+}
+
+// useOf says what a key does: for the log, or by the trust root.
+func useOf(h *home.Home, k home.KeyInfo, now time.Time) string {
+	if isLogKey(h, k) {
+		return "signs the log's checkpoints"
+	}
+	if _, known := h.Root().ByKey(k.Public); !known && strings.HasPrefix(k.Name, "log-") {
+		return "signed the log's checkpoints before"
+	}
+	return keyUse(h.Root(), k.Public, now)
+}
+
+// isLogKey says whether the log signs with a key now.
+func isLogKey(h *home.Home, k home.KeyInfo) bool {
+	_, present, _ := h.State().Log()
+	return k.Public.String() == present
 }
 
 func keyUse(root *trust.Root, k trust.PublicKey, now time.Time) string {
@@ -125,5 +154,27 @@ func (c keyExportCmd) Run(a *app) error {
 			}
 		}
 		return &keyfile.Error{Reason: keyfile.Missing, Path: c.Name, Detail: fmt.Sprintf("there is no key of this name in %s; see iff key list", h.Dir())}
+	})
+}
+
+// Run changes the key at once: what the one before signed still holds, for the
+// log has the change, signed by both.
+func (keyRotateCmd) Run(a *app) error {
+	return a.withHome(home.Write, func(h *home.Home) error {
+		k, err := h.RotateLogKey(a.ctx)
+		if err != nil {
+			return err
+		}
+		origin, _, _ := h.State().Log()
+		out := keyRotateJSON{Name: k.Name, Fingerprint: k.Public.Fingerprint()}
+		_, out.Size = h.View().Newest()
+		if out.VerifierKey, err = audit.VerifierKey(origin, k.Public); err != nil {
+			return err
+		}
+		return a.print(out, func() error {
+			a.printf("%s  %s  signs the log from record %s on; the private key before it is erased\n", out.Name, out.Fingerprint, count(out.Size))
+			a.printf("next: give the witnesses of this log its new key beside the old: %s\n", out.VerifierKey)
+			return nil
+		})
 	})
 }

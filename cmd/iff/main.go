@@ -1,4 +1,5 @@
-// Command iff inspects, adopts, signs and verifies agent skills.
+// Command iff inspects, adopts, signs and verifies agent skills, and keeps,
+// checks and proves the log of what happened.
 //
 // One file per verb. A verb parses its arguments, calls internal/home or
 // skill, and renders the result: a table or a few lines for people, one JSON
@@ -31,6 +32,7 @@ const (
 	exitDoesNot  = 1
 	exitUsage    = 2
 	exitRefused  = 3
+	exitOpen     = 4
 	exitInternal = 70
 )
 
@@ -42,6 +44,7 @@ type cli struct {
 	Key     keyCmd     `cmd:"" help:"Make, list and export keys."`
 	Trust   trustCmd   `cmd:"" help:"Show and extend the trust root."`
 	Skill   skillCmd   `cmd:"" help:"Inspect, adopt, sign and verify skills."`
+	Audit   auditCmd   `cmd:"" help:"Check, read, prove and anchor the log."`
 	Doctor  doctorCmd  `cmd:"" help:"Say what is in order, what is enforced and what is not."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
@@ -55,6 +58,7 @@ type app struct {
 	json   bool
 	colour bool
 	tty    bool // standard error is a terminal: progress is shown
+	screen bool // standard output is a terminal: lines are cut to its width
 	dir    string
 	now    func() time.Time
 }
@@ -83,7 +87,7 @@ func scrub() {
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var c cli
-	a := &app{ctx: ctx, stdin: stdin, out: stdout, err: stderr, now: time.Now, colour: isTerminal(stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", tty: isTerminal(stderr)}
+	a := &app{ctx: ctx, stdin: stdin, out: stdout, err: stderr, now: time.Now, colour: isTerminal(stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", tty: isTerminal(stderr), screen: isTerminal(stdout)}
 	code := exitHolds
 	parser, err := newParser(&c, stdout, stderr, &code)
 	if err != nil {
@@ -173,7 +177,9 @@ func isTerminal(w any) bool {
 
 // open opens the home.
 func (a *app) open(mode home.Mode) (*home.Home, error) {
-	return home.Open(a.ctx, a.dir, mode, home.Options{Now: a.now})
+	m := a.meter("opening the log", logBytes(filepath.Join(a.dir, "log")))
+	defer m.done()
+	return home.Open(a.ctx, a.dir, mode, home.Options{Now: a.now, Progress: m.at})
 }
 
 // withHome runs f with the home open and closes it whatever happens.
@@ -182,7 +188,13 @@ func (a *app) withHome(mode home.Mode, f func(*home.Home) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(h), h.Close())
+	if err := errors.Join(f(h), h.Close()); err != nil {
+		return err
+	}
+	if missed := h.Unanchored(); missed != nil && mode == home.Write && !a.json {
+		fmt.Fprintf(a.err, "warning: %s\n  what was done is done, and not every anchor holds it yet: iff audit anchor\n", shown(missed))
+	}
+	return nil
 }
 
 // usageError is a mistake in how a verb was called.

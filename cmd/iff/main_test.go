@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 //	home DIR          puts a fresh home at DIR (operator me, scheme default)
 //	notty ARGS...     runs iff without a terminal; it must say so and exit 2
 //	sshkey FILE PASS  makes an OpenSSH key pair, as ssh-keygen -t ed25519 does
+//	calls DIR N       appends N calls of agents to the log of a home
+//	busy DIR          appends calls until the script ends
+//	waitfor FILE RE   waits until the file has a match
+//	clean FILE...     no file has anything that a terminal acts on
 //
 // $PASS is the file with the passphrase of that home.
 func TestScripts(t *testing.T) {
@@ -53,6 +57,7 @@ func TestScripts(t *testing.T) {
 				ts.Check(tighten(ts.MkAbs(args[0])))
 			},
 			"notty": noTerminal,
+			"calls": appendCalls, "busy": busy, "waitfor": waitFor, "clean": clean,
 			"sshkey": func(ts *testscript.TestScript, neg bool, args []string) {
 				if neg || len(args) != 2 {
 					ts.Fatalf("usage: sshkey FILE PASS")

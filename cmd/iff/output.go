@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/iff-run/iff/audit"
+	"github.com/iff-run/iff/internal/anchor"
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/keyfile"
 	"github.com/iff-run/iff/internal/skillmd"
 	"github.com/iff-run/iff/internal/visible"
+	"github.com/iff-run/iff/internal/witness"
 	"github.com/iff-run/iff/manifest"
 	"github.com/iff-run/iff/skill"
 )
@@ -95,8 +97,11 @@ func (a *app) fail(err error) int {
 	reason, code := classify(err)
 	remedy := remedyFor(reason)
 	var usage *usageError
+	var advised *advisedError
 	if errors.As(err, &usage) && usage.remedy != "" {
 		remedy = usage.remedy
+	} else if errors.As(err, &advised) {
+		remedy = advised.remedy
 	}
 	message := shown(err)
 	if a.json {
@@ -119,6 +124,7 @@ func classify(err error) (reason string, code int) {
 	var usage *usageError
 	var hm *home.Error
 	var kf *keyfile.Error
+	var au *audit.Error
 	reason = reasonOf(err)
 	switch {
 	case errors.As(err, &usage):
@@ -127,6 +133,10 @@ func classify(err error) (reason string, code int) {
 		return reason, exitUsage
 	case errors.As(err, &kf) && (kf.Reason == keyfile.Missing || kf.Reason == keyfile.Exists):
 		return reason, exitUsage
+	case errors.As(err, &au) && au.Reason == audit.NoRecord:
+		return reason, exitUsage
+	case errors.As(err, &au) && au.Reason == audit.AppendUnknown:
+		return reason, exitOpen
 	case reason != "":
 		return reason, exitRefused
 	case errors.Is(err, fs.ErrPermission):
@@ -144,9 +154,15 @@ func reasonOf(err error) string {
 	var kf *keyfile.Error
 	var md *skillmd.Error
 	var au *audit.Error
+	var an *anchor.Error
+	var wi *witness.Error
 	switch {
 	case errors.As(err, &au):
 		return string(au.Reason)
+	case errors.As(err, &an):
+		return string(an.Reason)
+	case errors.As(err, &wi):
+		return string(wi.Reason)
 	case errors.As(err, &ld):
 		return string(ld.Reason)
 	case errors.As(err, &rd):

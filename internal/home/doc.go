@@ -7,17 +7,22 @@
 //	base/              the operator's manifest without content
 //	skills/ROOT/       sidecars of skills whose directory is not ours to write,
 //	                   by content root
-//	records.jsonl      the records (package record)
-//	lock               held by the process that writes
+//	log/               the log (packages audit and internal/store/file); its lock is
+//	                   held by the process that writes to the home
+//	anchors/           copies of what the anchors hold (package internal/anchor)
 //
 // The home is mode 0700, files are 0600. [Init] builds it beside its place and
 // renames it there, so that there is a whole home or none.
 //
 // [Open] reads and checks everything in the order that bootstrap needs:
-// configuration, trust chain, records; a chain that is not signed by the
-// configured root key, or is older than the records say, is refused. A Home
-// opened for writing holds the lock until Close; one opened for reading takes
-// none and sees the state at that instant.
+// configuration, log, anchors, trust chain. A log that is not the configured one,
+// or shorter or other than an anchor saw, is refused; so is a chain that is not
+// signed by the configured root key, or is older than the log says. A Home opened
+// for writing holds the log's lock until Close; one opened for reading takes none
+// and sees the state at that instant.
+//
+// The log's own key is plain, keys/log-N.key, for it grants nothing: it signs
+// checkpoints. When it is changed the key before is erased.
 //
 // This room is not in the first design's list. It exists so that the command
 // line, and later the runtime and connect, adopt and sign in one way.

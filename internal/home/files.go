@@ -2,23 +2,24 @@ package home
 
 import (
 	"path/filepath"
-	"strings"
+	"slices"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"github.com/iff-run/iff/audit"
+	"github.com/iff-run/iff/internal/anchor"
 	"github.com/iff-run/iff/internal/durable"
-	"github.com/iff-run/iff/internal/keyfile"
 	"github.com/iff-run/iff/internal/store/file"
-	"github.com/iff-run/iff/trust"
 )
 
 // LogFiles is the log of a home as it lies there, before anything of it was
 // read: for verifying a log with which the home does not open. Close Store.
 type LogFiles struct {
-	Dir   string // of the log
-	Store audit.Store
-	Pin   audit.Pin
-	// Keys are those that the home has for the log, oldest first.
-	Keys []trust.PublicKey
+	Dir     string // of the log
+	Store   audit.Store
+	Pin     audit.Pin
+	Keys    []note.Verifier // of the log, as far as the home has them
+	Anchors []anchor.Anchor
 }
 
 // OpenLogFiles reads the configuration of the home at dir and opens its log for
@@ -36,29 +37,25 @@ func OpenLogFiles(dir string, opts Options) (*LogFiles, error) {
 	if h.config, err = parseConfig(data); err != nil {
 		return nil, err
 	}
-	out := &LogFiles{Dir: filepath.Join(h.dir, logDir), Pin: h.config.pin()}
-	if out.Keys, err = h.LogKeys(); err != nil {
+	if err := h.openAnchors(); err != nil {
 		return nil, err
 	}
-	out.Store, err = file.OpenRead(h.fsys, out.Dir)
-	return out, logMissing(out.Dir, err)
+	out := &LogFiles{Dir: h.LogDir(), Pin: h.config.pin(), Keys: h.LogKeys(), Anchors: h.anchors}
+	store, err := file.OpenRead(h.fsys, out.Dir)
+	if err != nil {
+		return nil, logMissing(out.Dir, err)
+	}
+	out.Store = store
+	return out, nil
 }
 
-// LogKeys are the public keys that the home has for its log, oldest first: the
-// one that the configuration names, and those that took its place.
-func (h *Home) LogKeys() ([]trust.PublicKey, error) {
-	out := []trust.PublicKey{h.config.pin().Key}
-	for epoch := int64(1); ; epoch++ {
-		path := strings.TrimSuffix(h.logKeyPath(epoch), ".key") + ".pub"
-		if !exists(path) {
-			return out, nil
-		}
-		key, _, err := keyfile.ReadPublic(path)
-		if err != nil {
-			return nil, err
-		}
-		if key != out[0] {
-			out = append(out, key)
-		}
-	}
+// LogDir is the directory of the log.
+func (h *Home) LogDir() string { return filepath.Join(h.dir, logDir) }
+
+// LogKeys are the keys that the log signs or signed with, as far as the home
+// has them: the one that the configuration names, and those that took its place.
+func (h *Home) LogKeys() []note.Verifier {
+	h.logKeys.mu.Lock()
+	defer h.logKeys.mu.Unlock()
+	return slices.Clone(h.logKeys.list)
 }
