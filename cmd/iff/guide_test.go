@@ -236,7 +236,7 @@ func TestGuideComparison(t *testing.T) {
 
 // shownBy matches the tests that docs/threat-model.md names, such as
 // skill.TestLoads/case, and scripts.
-var shownBy = regexp.MustCompile("`(?:([a-z]+)\\.(Test[A-Za-z0-9]+)(?:/([^`]+))?|([a-z]+\\.txtar))`")
+var shownBy = regexp.MustCompile("`(?:([a-z]+)\\.(Test[A-Za-z0-9]+)(?:/([^`]+))?|([a-z_]+\\.txtar))`")
 
 // TestThreatModelNamesTests finds a claim whose test is gone.
 func TestThreatModelNamesTests(t *testing.T) {
@@ -268,7 +268,7 @@ func findTest(pkg, test, name, script string) error {
 		return err
 	}
 	name = strings.ReplaceAll(name, "_", " ")
-	dirs := []string{pkg, "internal/" + pkg}
+	dirs := []string{pkg, "internal/" + pkg, "internal/store/" + pkg}
 	if pkg == "iff" {
 		dirs = []string{"."}
 	}
