@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { Refusal, array, canonical, object, parse, string, transform } from './check-json.mjs'
 import { covers, parseGrant, parseList, parseTarget } from './check-grant.mjs'
 import { fingerprint, readKey } from './check-key.mjs'
+import { checkLog, checkReceipt } from './check-log.mjs'
 import { checkScheme, fromParts, fromText, join, lessEq, scheme, schemeDigest, toText } from './check-label.mjs'
 import { checkDirectory, checkSignature, contentList, contentRoot, file, parseManifest, parts } from './check-skill.mjs'
 import { narrow, open, resolve } from './check-trust.mjs'
@@ -85,7 +86,20 @@ const runners = {
     },
     signer: (payload, get) => ok(void resolve(open(lines(payload)), get('signer'), get('at'))),
   },
+  logs: {
+    log: (payload, get) => ok(checkLog([{ name: firstSegment, bytes: payload.length > 0 ? ended(payload) : payload }], expectedOf(get))),
+    bytes: (payload, get) => ok(checkLog([{ name: firstSegment, bytes: payload }], expectedOf(get))),
+    segments(payload, get) {
+      const list = parse(payload, { shape: array(object({ lines: array(string), name: string })) }).map(plain)
+      return ok(checkLog(list.map(({ lines, name }) => ({ name, bytes: Buffer.from([...lines, ''].join('\n')) })), expectedOf(get)))
+    },
+    receipt: (payload, get) => ok(checkReceipt(ended(payload).toString('utf8'), { origin: get('origin'), key: get('key') })),
+  },
 }
+
+const firstSegment = `${'0'.repeat(20)}.jsonl`
+const ended = payload => Buffer.concat([payload, Buffer.from('\n')])
+const expectedOf = get => ({ origin: get('origin'), key: get('key'), anchor: get('anchor') })
 
 /** The families in which a refusal by the JSON parser has its place. */
 const placed = ['canonical', 'manifests']
@@ -138,6 +152,7 @@ function run(family, { header, payload }) {
     const derived = {}
     if (err.offset !== undefined && placed.includes(family)) derived.offset = String(err.offset)
     if (err.canonical !== undefined) derived.canonical = err.canonical
+    if (err.record !== undefined) derived.record = String(err.record)
     return { asked, token: err.token, derived }
   }
 }

@@ -31,6 +31,7 @@ func runners() map[string]runner {
 			"key": runKey, "signature": runSignature, "directory": runDirectory,
 		}),
 		"trust": byKind(map[string]runner{"chain": runChain, "signer": runSigner, "narrow": runNarrow}),
+		"logs":  byKind(map[string]runner{"log": runLog, "bytes": runLogBytes, "segments": runSegments, "receipt": runReceipt}),
 	}
 }
 

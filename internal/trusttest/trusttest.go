@@ -60,6 +60,12 @@ const (
 	OldKey     = 6 // declared, expired before Now
 )
 
+// Keys of logs.
+const (
+	LogKey     = 8
+	NextLogKey = 9
+)
+
 // Entries are the signers of [Root], under the default scheme.
 func Entries() []trust.Entry {
 	s := Scheme("default")

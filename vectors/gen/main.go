@@ -35,6 +35,7 @@ func all() []vector {
 		{"content", contentVectors()},
 		{"signatures", signatureVectors()},
 		{"trust", trustVectors()},
+		{"logs", logVectors()},
 	} {
 		for _, v := range f.vectors {
 			v.family = f.name
