@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"testing"
 	"time"
@@ -56,7 +57,7 @@ func call(i int) []record.Entry {
 	change := []record.Change{{Object: fmt.Sprintf("work/reports/%d.md", i), Before: "absent", After: fmt.Sprintf("%064d", i)}}
 	envelope := fmt.Sprintf(`{"arguments":{"content":"# Report %d\n\nRevenue rose in the third quarter, see the table below.\n","mode":"replace"},"capability":"fs.write.irrev","objects":[{"expect":"absent","object":%q}],"reasoning":"The skill says to write the report of each quarter into its own file.","target":%q}`, i, change[0].Object, change[0].Object)
 	return []record.Entry{
-		{Session: session, Request: id, Body: record.Request{Payload: record.Payload{Size: int64(len(envelope)), Text: envelope}, Agent: "opencode", Capability: "fs.write.irrev", Effect: "irreversible", Level: "declared", Mark: "PUBLIC", Objects: []string{change[0].Object}, Target: change[0].Object}},
+		{Session: session, Request: id, Body: record.Request{Payload: record.Payload{Digest: sha256.Sum256([]byte(envelope)), Size: int64(len(envelope)), Text: envelope}, Agent: "opencode", Capability: "fs.write.irrev", Effect: "irreversible", Level: "declared", Mark: "PUBLIC", Objects: []string{change[0].Object}, Target: change[0].Object}},
 		{Session: session, Request: id, Body: record.Decision{Broker: "level", Cause: record.CauseLevel, Choice: record.Approve, Profile: "dev", Rule: "fs.write.irrev(reports/**)"}},
 		{Session: session, Request: id, Body: record.Intent{Attempt: 1, Fence: 1, Key: id, Plan: change, Staging: ".iff-" + id}},
 		{Session: session, Request: id, Body: record.Executed{Outcome: record.Outcome{Readings: change}}},

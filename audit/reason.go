@@ -67,9 +67,13 @@ type Problem struct {
 	err    error
 }
 
-// Line is the number of the line within its segment, from 1; 0 if the segment
-// is named for a later record, so that nobody can tell.
-func (p *Problem) Line() int64 { return max(p.Seq-p.At.Segment+1, 0) }
+// Line is the number of the line within its segment, from 1.
+func (p *Problem) Line() int64 {
+	if p.At.Offset == 0 { // the segment may be named for another record
+		return 1
+	}
+	return p.Seq - p.At.Segment + 1
+}
 
 // Error makes the problem an error, an *Error.
 func (p *Problem) Error() error {

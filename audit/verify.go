@@ -47,7 +47,7 @@ type Report struct {
 	Calls       []record.Call
 	Anchors     []Anchored // that the log holds against
 	AnchoredTo  int64      // the largest of their sizes
-	Blobs       int64      // payloads read
+	Blobs       int64      // payloads hashed, those in lines too
 	Unchecked   []string   // what could not be checked, or was not asked for
 	Problem     *Problem   // the first
 }
@@ -113,16 +113,16 @@ func (out *Report) anchor(r *replay, anchors []Anchored) {
 			out.Anchors = append(out.Anchors, a)
 			out.AnchoredTo = max(out.AnchoredTo, a.Size)
 		case have:
-			out.fail(Forked, a, fmt.Sprintf("%s vouches for other records: the first %d are not those that it saw", a.By, a.Size))
+			out.fail(Forked, a, Position{}, fmt.Sprintf("%s vouches for other records: the first %d are not those that it saw", a.By, a.Size))
 		case out.Problem == nil:
-			out.fail(RolledBack, a, fmt.Sprintf("%s vouches for %d records, the log has %d: the end is missing", a.By, a.Size, out.Records))
+			out.fail(RolledBack, a, r.end, fmt.Sprintf("%s vouches for %d records, the log has %d: the end is missing", a.By, a.Size, out.Records))
 		}
 	}
 }
 
-func (out *Report) fail(reason Reason, a Anchored, detail string) {
+func (out *Report) fail(reason Reason, a Anchored, at Position, detail string) {
 	if out.Problem == nil {
-		out.Problem = &Problem{Reason: reason, Seq: min(a.Size, out.Records), Detail: detail}
+		out.Problem = &Problem{Reason: reason, Seq: min(a.Size, out.Records), At: at, Detail: detail}
 	}
 }
 
@@ -144,7 +144,7 @@ func (out *Report) unchecked(o VerifyOptions) {
 		add("record %d: it holds the newest checkpoint, and no checkpoint covers its own line, such as the time in it", out.Signed)
 	}
 	if !o.Blobs {
-		add("payloads beside the log")
+		add("payloads: whether they are what their digests say")
 	}
 }
 
@@ -157,7 +157,7 @@ type blobCheck struct {
 
 func (b *blobCheck) check(r record.Record) error {
 	for _, p := range record.Payloads(r.Body) {
-		if p.Text != "" || p.Size == 0 {
+		if p == (record.Payload{}) {
 			continue
 		}
 		b.count++

@@ -173,7 +173,7 @@ func (k *vouching) judge(r *audit.Report, keys []note.Verifier) {
 
 // fromAnchor says whether it was an anchor that a log does not hold against.
 func fromAnchor(p *audit.Problem) bool {
-	return p != nil && p.At == (audit.Position{}) && (p.Reason == audit.RolledBack || p.Reason == audit.Forked)
+	return p != nil && (p.Reason == audit.RolledBack || p.Reason == audit.Forked)
 }
 
 // problem is the first that matters: of the log itself, then of an anchor that

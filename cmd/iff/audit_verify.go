@@ -22,7 +22,7 @@ type auditVerifyCmd struct {
 	Log    string   `help:"Check the log in this directory, such as a copy, and not the home's." placeholder:"DIR"`
 	Key    string   `help:"The log's name and the key that it must have begun with; by default what iff.toml says." placeholder:"VKEY"`
 	Anchor []string `help:"A checkpoint that was kept elsewhere; the log must continue it. Can be given again." sep:"none" placeholder:"FILE"`
-	Blobs  bool     `help:"Read and hash the payloads beside the log too."`
+	Blobs  bool     `help:"Read and hash payloads too."`
 }
 
 type anchorJSON struct {
