@@ -96,7 +96,7 @@ func TestLife(t *testing.T) {
 		t.Fatal(rep.Problem.Error())
 	}
 	t.Logf("%+v", rep)
-	v, err := audit.Read(t.Context(), store, pin(), trusttest.NewKey(2).Public(), options())
+	v, err := audit.Read(t.Context(), store, pin(), options(), trusttest.NewKey(2).Public())
 	must(t, err)
 	for seq := range v.Size() - 1 {
 		r, err := v.Receipt(t.Context(), seq)

@@ -156,7 +156,7 @@ func BenchmarkBig(b *testing.B) {
 		defer store.Close()
 		var text []byte
 		for i := 0; b.Loop(); i++ {
-			v, err := audit.Read(context.Background(), store, pin(), trusttest.NewKey(1).Public(), audit.Options{})
+			v, err := audit.Read(context.Background(), store, pin(), audit.Options{}, trusttest.NewKey(1).Public())
 			must(b, err)
 			r, err := v.Receipt(context.Background(), int64(i)*7919%(v.Size()-1000))
 			must(b, err)

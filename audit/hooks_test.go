@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
+	"fmt"
 	"iter"
 	"os"
+	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -15,13 +19,50 @@ import (
 	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/audit/audittest"
 	"github.com/iff-run/iff/internal/durable"
+	"github.com/iff-run/iff/internal/store/file"
 	"github.com/iff-run/iff/internal/trusttest"
 	"github.com/iff-run/iff/record"
 )
 
+// role has a test start its own program as another process that does something in a directory.
+var role = flag.String("log.role", "", "be another process, for the tests that start one: second:DIR")
+
 // No test leaves a goroutine behind.
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if as, dir, ok := strings.Cut(*role, ":"); ok {
+		if err := roles[as](dir); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit))
+}
+
+var roles = map[string]func(dir string) error{"second": second}
+
+func child(as, dir string) *exec.Cmd {
+	return exec.Command(os.Args[0], "-log.role", as+":"+dir)
+}
+
+// second tries to write to a log that another process has, and reads it.
+func second(dir string) error {
+	_, err := file.Open(durable.OS(), dir, nil)
+	var busy *durable.BusyError
+	if !errors.As(err, &busy) {
+		return fmt.Errorf("it was not refused: %w", err)
+	}
+	store, err := file.OpenRead(durable.OS(), dir)
+	if err != nil {
+		return err
+	}
+	v, err := audit.Read(context.Background(), store, pin(), options(), trusttest.NewKey(1).Public())
+	if err != nil {
+		return err
+	}
+	fmt.Println(busy, "; read", v.Size(), "records")
+	return store.Close()
 }
 
 // hooked is a store with some of its methods replaced: for faults, and for bugs that a check has to catch.

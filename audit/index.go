@@ -50,10 +50,13 @@ func parseIndex(data []byte) []indexEntry {
 // errIndex says that the index is not of the lines.
 var errIndex = errors.New("the index is not of these lines")
 
+// maxLeaves bounds the blocks whose leaf hashes are remembered.
+const maxLeaves = 64
+
 // nodes gives the stored hashes of a tree as package tlog asks for them: from
 // the index above blockLevel, from the lines below.
 type nodes struct {
-	ctx    context.Context
+	ctx    context.Context // of the present question; tlog's interface takes none
 	store  Store
 	blocks []indexEntry // of whole blocks
 	tail   Position     // where the lines behind them begin
@@ -61,8 +64,8 @@ type nodes struct {
 	leaves map[int64][]record.Hash // leaf hashes of the blocks that were read
 }
 
-func newNodes(ctx context.Context, store Store, blocks []indexEntry, tail Position) *nodes {
-	n := &nodes{ctx: ctx, store: store, blocks: blocks, tail: tail, leaves: make(map[int64][]record.Hash)}
+func newNodes(store Store, blocks []indexEntry, tail Position) *nodes {
+	n := &nodes{store: store, blocks: blocks, tail: tail, leaves: make(map[int64][]record.Hash)}
 	level := make([]record.Hash, len(blocks))
 	for i, b := range blocks {
 		level[i] = b.node
@@ -167,6 +170,9 @@ func (n *nodes) block(block int64) ([]record.Hash, error) {
 	}
 	if block < int64(len(n.blocks)) && whole.root() != n.blocks[block].node {
 		return nil, fmt.Errorf("block %d: %w", block, errIndex)
+	}
+	if len(n.leaves) == maxLeaves {
+		clear(n.leaves)
 	}
 	n.leaves[block] = leaves
 	return leaves, nil

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 )
 
@@ -123,7 +124,7 @@ func (k *keeper) close() error {
 	k.poke()
 	<-k.done
 	if k.err != nil {
-		return errors.Join(errors.New("the log is whole, but what makes opening it fast could not be kept"), k.err)
+		return fmt.Errorf("%w: what makes opening it fast could not be kept: %w", ErrUnkept, k.err)
 	}
 	return nil
 }

@@ -205,6 +205,7 @@ func (l *Log) View() *View {
 	l.newest.Lock()
 	defer l.newest.Unlock()
 	v := l.view
+	v.nodes = nil // nothing that changes is shared
 	return &v
 }
 
@@ -248,7 +249,7 @@ func (l *Log) Close() error {
 		<-l.done
 		failed := l.poison
 		if failed == nil && l.failed != nil {
-			failed = fmt.Errorf("the log is whole, but no checkpoint could be made: %w", l.failed)
+			failed = fmt.Errorf("%w: no checkpoint could be made: %w", ErrUnkept, l.failed)
 		}
 		l.closed = errors.Join(failed, l.keeper.close(), l.store.Close())
 	})

@@ -85,14 +85,17 @@ func Open(ctx context.Context, store Store, pin Pin, opts Options, keys ...trust
 		return nil, Recovered{}, &Error{Reason: KeyOther, Detail: "the key that the log signs with now is not at hand"}
 	}
 	var found Recovered
-	var torn record.Payload
 	if r.problem != nil {
-		if torn, err = cut(ctx, store, r); err != nil {
+		if err := cut(ctx, store, r.problem); err != nil {
 			return nil, Recovered{}, err
 		}
-		found.Torn = torn.Size
 		r.problem = nil
 	}
+	torn, err := keptTorn(ctx, store)
+	if err != nil {
+		return nil, Recovered{}, err
+	}
+	found.Torn = torn.Size
 	if end := store.End(); end.Offset == 0 && end.Segment != r.tree.size {
 		return nil, Recovered{}, &Error{Reason: SegmentName, Detail: fmt.Sprintf("the log has %d records, and then an empty segment named for record %d; remove it", r.tree.size, end.Segment)}
 	}
@@ -107,7 +110,13 @@ func Open(ctx context.Context, store Store, pin Pin, opts Options, keys ...trust
 			return nil, Recovered{}, errors.Join(err, l.Close())
 		}
 	}
-	if found.InDoubt, err = view.inDoubt(ctx); err != nil {
+	if torn.Size > 0 {
+		err = store.Save(ctx, tornName, nil) // it is recorded now
+	}
+	if err == nil {
+		found.InDoubt, err = view.inDoubt(ctx)
+	}
+	if err != nil {
 		return nil, Recovered{}, errors.Join(err, l.Close())
 	}
 	return l, found, nil
@@ -158,17 +167,35 @@ func read(ctx context.Context, store Store, pin Pin, keys []trust.PublicKey, opt
 // maxTorn bounds what can be a torn batch.
 const maxTorn = maxBatch + MaxAppend + record.MaxLine
 
-// cut takes a torn tail off and keeps it.
-func cut(ctx context.Context, store Store, r *reading) (record.Payload, error) {
-	tail, err := torn(ctx, store, r.problem)
+// tornName is what a torn tail is kept under from before it is cut off until it
+// is recorded, whatever happens between.
+const tornName = "torn"
+
+// cut takes a torn tail off.
+func cut(ctx context.Context, store Store, p *Problem) error {
+	tail, err := torn(ctx, store, p)
 	if err != nil {
+		return err
+	}
+	// What an opener cut off that was killed before it could record it stays.
+	before, err := store.Load(ctx, tornName, maxTorn)
+	if err != nil {
+		return err
+	}
+	if err := store.Save(ctx, tornName, append(before, tail...)); err != nil {
+		return err
+	}
+	return store.Cut(ctx, p.At)
+}
+
+// keptTorn is the torn tail that was cut off, now or by an opener that was
+// killed, and is not recorded yet.
+func keptTorn(ctx context.Context, store Store) (record.Payload, error) {
+	tail, err := store.Load(ctx, tornName, 2*maxTorn)
+	if err != nil || len(tail) == 0 {
 		return record.Payload{}, err
 	}
-	kept, err := keep(ctx, store, tail)
-	if err != nil {
-		return record.Payload{}, err
-	}
-	return kept, store.Cut(ctx, r.problem.At)
+	return keep(ctx, store, tail)
 }
 
 // torn gives the bytes of a torn tail: bytes that are no line, with no line of a

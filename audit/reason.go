@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/iff-run/iff/internal/visible"
@@ -79,6 +80,10 @@ func (p *Problem) Line() int64 {
 func (p *Problem) Error() error {
 	return &Error{Reason: p.Reason, Detail: fmt.Sprintf("%s, line %d, record %d: %s", p.At, p.Line(), p.Seq, p.Detail), Err: p.err}
 }
+
+// ErrUnkept says that a log is whole and every record durable, but that
+// something that can be made again was not kept beside it.
+var ErrUnkept = errors.New("the log is whole")
 
 // ErrUnknown says that an append was abandoned while it was under way: its
 // records may become durable or not. Nothing may be done on their strength.

@@ -92,7 +92,7 @@ func TestReadCheckpoint(t *testing.T) {
 	store, err := file.OpenRead(durable.OS(), dir)
 	must(t, err)
 	defer store.Close()
-	v, err := audit.Read(t.Context(), store, pin(), pin().Key, options())
+	v, err := audit.Read(t.Context(), store, pin(), options(), pin().Key)
 	must(t, err)
 	note, size := v.Newest()
 	c, err := audit.ReadCheckpoint(note)

@@ -13,7 +13,8 @@ import (
 )
 
 // View is a log at one moment, for reading. Its records can be found and
-// proved. It owns nothing.
+// proved. It owns nothing. It is not safe for concurrent use; copies are
+// independent.
 type View struct {
 	store Store
 	opts  Options
@@ -27,17 +28,18 @@ type View struct {
 	blocks  []indexEntry
 	tail    Position
 	indexed bool
-	stored  int // entries of the index that the store has
+	stored  int    // entries of the index that the store has
+	nodes   *nodes // of blocks, once they were asked for
 }
 
 // Read reads a log without owning it: from its newest snapshot, or the whole
 // where none holds. A torn tail, or a batch that is being written, is left out
-// and told by Torn. Everything else that does not hold is an *Error. present is
-// the log's key now; the zero key has everything read.
-func Read(ctx context.Context, store Store, pin Pin, present trust.PublicKey, opts Options) (*View, error) {
+// and told by Torn. Everything else that does not hold is an *Error. One of keys,
+// or the pin's, should be the log's key now; if none is, everything is read.
+func Read(ctx context.Context, store Store, pin Pin, opts Options, keys ...trust.PublicKey) (*View, error) {
 	opts = opts.orDefault()
 	for tries := 0; ; tries++ {
-		r, err := read(ctx, store, pin, []trust.PublicKey{pin.Key, present}, opts)
+		r, err := read(ctx, store, pin, append(keys, pin.Key), opts)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +72,7 @@ func (r *reading) tail() Position {
 // In is the same view of the same log, read from another store that holds it.
 func (v *View) In(store Store) *View {
 	mine := *v
-	mine.store = store
+	mine.store, mine.nodes = store, nil
 	return &mine
 }
 
@@ -198,14 +200,22 @@ func (v *View) with(ctx context.Context, f func(*nodes) error) error {
 			return err
 		}
 	}
-	err := f(newNodes(ctx, v.store, v.blocks, v.tail))
-	if !errors.Is(err, errIndex) {
+	err := f(v.reader(ctx))
+	if !errors.Is(err, errIndex) || ctx.Err() != nil {
 		return err
 	}
 	if err := v.rebuild(ctx); err != nil {
 		return err
 	}
-	return f(newNodes(ctx, v.store, v.blocks, v.tail))
+	return f(v.reader(ctx))
+}
+
+func (v *View) reader(ctx context.Context) *nodes {
+	if v.nodes == nil || v.nodes.store != v.store {
+		v.nodes = newNodes(v.store, v.blocks, v.tail)
+	}
+	v.nodes.ctx = ctx
+	return v.nodes
 }
 
 // load reads the index that is kept and checks that it is of the tree.
@@ -223,7 +233,7 @@ func (v *View) load(ctx context.Context) error {
 		}
 		v.blocks, v.stored = append(have[:kept:kept], v.blocks...), kept
 	}
-	if v.indexed = newNodes(ctx, v.store, v.blocks, v.tail).of(&v.tree); !v.indexed {
+	if v.indexed = v.reader(ctx).of(&v.tree); !v.indexed {
 		return v.rebuild(ctx)
 	}
 	return nil
@@ -246,8 +256,8 @@ func (v *View) rebuild(ctx context.Context) error {
 	if int64(len(r.index)) > whole { // it has grown since
 		v.tail = r.index[whole].at
 	}
-	v.blocks, v.stored, v.indexed = r.index[:whole], 0, true
-	if !newNodes(ctx, v.store, v.blocks, v.tail).of(&v.tree) {
+	v.blocks, v.stored, v.indexed, v.nodes = r.index[:whole], 0, true, nil
+	if !v.reader(ctx).of(&v.tree) {
 		return &Error{Reason: Forked, Detail: "the records are not those that were read before"}
 	}
 	return nil

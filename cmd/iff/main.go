@@ -23,6 +23,7 @@ import (
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
+	"github.com/iff-run/iff/internal/anchor"
 	"github.com/iff-run/iff/internal/home"
 )
 
@@ -191,9 +192,21 @@ func (a *app) withHome(mode home.Mode, f func(*home.Home) error) error {
 	if err := errors.Join(f(h), h.Close()); err != nil {
 		return err
 	}
-	if missed := h.Unanchored(); missed != nil && mode == home.Write && !a.json {
-		fmt.Fprintf(a.err, "warning: %s\n  what was done is done, and not every anchor holds it yet: iff audit anchor\n", shown(missed))
+	return a.unanchored(h.Unanchored(), mode)
+}
+
+// unanchored tells what a home that was written to could not have kept
+// elsewhere. That an anchor saw another log is no warning.
+func (a *app) unanchored(missed error, mode home.Mode) error {
+	if missed == nil || mode != home.Write {
+		return nil
 	}
+	var refused *anchor.Error
+	if errors.As(missed, &refused) && (refused.Reason == anchor.Rollback || refused.Reason == anchor.Forked) {
+		fmt.Fprintf(a.err, "iff: %s\n  what was done was recorded, in a log that is not the one that was anchored: iff audit verify\n", shown(missed))
+		return &outcomeError{exitDoesNot}
+	}
+	fmt.Fprintf(a.err, "warning: %s\n  what was done is recorded, and not all of it is kept elsewhere yet: iff audit anchor\n", shown(missed))
 	return nil
 }
 

@@ -189,7 +189,9 @@ func list[T any](s []T) []T {
 
 // shown makes an error's text safe for a terminal. Most errors escape what they
 // quote already; escaping doubles the backslash of an escape that it meets.
-func shown(err error) string { return undouble(visible.Escape(err.Error())) }
+func shown(err error) string {
+	return undouble(visible.Escape(strings.ReplaceAll(err.Error(), "\n", "; ")))
+}
 
 func undouble(s string) string {
 	return strings.NewReplacer(`\\u{`, `\u{`, `\\x{`, `\x{`).Replace(s)

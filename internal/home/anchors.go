@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/iff-run/iff/internal/anchor"
 	"github.com/iff-run/iff/internal/keyfile"
 	"github.com/iff-run/iff/internal/store/file"
+	"github.com/iff-run/iff/internal/visible"
 	"github.com/iff-run/iff/record"
 	"github.com/iff-run/iff/trust"
 )
@@ -35,6 +38,9 @@ func (h *Home) openAnchors() error {
 	}
 	h.logKeys = keys
 	for i, a := range h.config.Log.Anchors {
+		if h.below(a.Place) {
+			return configError(fmt.Sprintf("log.anchor %d: %s lies in the home, where whoever cuts the log back can write; name a place elsewhere", i+1, visible.Escape(a.Place)))
+		}
 		opened, err := anchor.Open(anchor.Spec{Place: a.Place, Key: a.Key}, anchor.Log{Origin: h.config.Log.Origin, Keys: keys},
 			anchor.Options{FS: h.fsys, Dir: filepath.Join(h.dir, anchorsDir)})
 		if err != nil {
@@ -45,12 +51,42 @@ func (h *Home) openAnchors() error {
 	return nil
 }
 
+// below says whether a path leads into the home.
+func (h *Home) below(place string) bool {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(place))
+	if err != nil {
+		return false // not there: the anchor says so
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if same(dir, h.dir) {
+			return true
+		}
+	}
+	return false
+}
+
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
 // logKeys knows every key that the log signs or signed with. It may learn a new
 // one while anchors ask it.
 type logKeys struct {
 	origin string
-	mu     sync.Mutex // guards list
+	mu     sync.Mutex // guards what follows
 	list   []note.Verifier
+	keys   []trust.PublicKey
+}
+
+func (k *logKeys) public() []trust.PublicKey {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.keys)
 }
 
 func (k *logKeys) add(key trust.PublicKey) error {
@@ -60,7 +96,7 @@ func (k *logKeys) add(key trust.PublicKey) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.list = append(k.list, v)
+	k.list, k.keys = append(k.list, v), append(k.keys, key)
 	return nil
 }
 
@@ -115,24 +151,28 @@ func (h *Home) publish(v *audit.View) {
 	})
 }
 
-// hold holds the log against what the anchors held when this home last heard
-// of them, so that opening does not wait for a network. A log that is shorter
-// or another is refused; an anchor that cannot be read is not, for it may be
-// back tomorrow.
-func (h *Home) hold(ctx context.Context) error {
+// vouched is what the anchors held when this home last heard of them, so that
+// opening does not wait for a network. An anchor that is out of reach stops
+// nothing, for it may be back tomorrow. One that holds or answers what it should
+// not stops everything: that is what somebody would have it do who wants it not
+// to be looked at.
+func (h *Home) vouched(ctx context.Context) ([]anchor.Vouched, error) {
 	offline, cancel := context.WithCancel(ctx)
 	cancel()
+	var out []anchor.Vouched
 	for _, a := range h.anchors {
 		v, ok, err := a.Newest(offline)
-		if err != nil || !ok {
+		var refused *anchor.Error
+		switch {
+		case errors.As(err, &refused) && (refused.Reason == anchor.Unreachable || refused.Reason == anchor.Unwritable):
 			h.missed = errors.Join(h.missed, err)
-			continue
-		}
-		if err := h.View().Hold(ctx, Anchored(v)); err != nil {
-			return err
+		case err != nil:
+			return nil, err
+		case ok:
+			out = append(out, v)
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // Anchored is a checkpoint that an anchor holds, as package audit takes it.

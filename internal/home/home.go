@@ -93,6 +93,9 @@ func Open(ctx context.Context, dir string, mode Mode, opts Options) (*Home, erro
 	h.dir = real
 	err = h.load(ctx, mode)
 	if err == nil && mode == Write {
+		err = h.startLog(ctx)
+	}
+	if err == nil && mode == Write {
 		err = h.catchUp(ctx)
 	}
 	if err != nil {
@@ -209,17 +212,25 @@ func (h *Home) checkTrust() error {
 // Close closes the log, with a checkpoint if it was written. It is safe to
 // call twice.
 func (h *Home) Close() error {
-	var err error
+	var err, unkept error
 	switch {
 	case h.log != nil:
-		err = h.log.Close()
+		if err = h.log.Close(); errors.Is(err, audit.ErrUnkept) && !poisoned(err) {
+			unkept, err = err, nil
+		}
 	case h.lines != nil:
 		err = h.lines.Close()
 	}
 	if h.set != nil {
 		h.missed = h.set.Close()
 	}
+	h.missed = errors.Join(h.missed, unkept)
 	return err
+}
+
+func poisoned(err error) bool {
+	var e *audit.Error
+	return errors.As(err, &e) && e.Reason == audit.LogPoisoned
 }
 
 // Dir is the home's path.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/iff-run/iff/audit"
+	"github.com/iff-run/iff/internal/anchor"
 	"github.com/iff-run/iff/internal/durable"
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/keyfile"
@@ -96,7 +97,10 @@ func reason(err error) string {
 	var k *keyfile.Error
 	var tr *trust.Error
 	var a *audit.Error
+	var an *anchor.Error
 	switch {
+	case errors.As(err, &an):
+		return string(an.Reason)
 	case errors.As(err, &a):
 		return string(a.Reason)
 	case errors.As(err, &l):

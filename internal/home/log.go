@@ -72,86 +72,102 @@ func logMissing(dir string, err error) error {
 	return err
 }
 
-// openLog opens the log to write, or to read it.
+// openLog takes the lock, if the home is opened to write, and reads the log.
+// Nothing is changed yet: first everything else has to hold.
 func (h *Home) openLog(ctx context.Context, mode Mode) error {
 	dir := filepath.Join(h.dir, logDir)
-	epochs, err := h.logEpochs()
-	if err == nil {
-		err = h.openAnchors()
+	var err error
+	if mode == Write {
+		if h.lines, err = openStore(ctx, h.fsys, dir); err != nil {
+			return err
+		}
 	}
+	if err := h.openAnchors(); err != nil {
+		return err
+	}
+	// Asked before the log is read: a log that grows meanwhile is not cut back.
+	vouched, err := h.vouched(ctx)
 	if err != nil {
 		return err
 	}
 	if mode == Read {
-		return h.readLog(ctx, dir, epochs)
+		if h.lines, err = file.OpenRead(h.fsys, dir); err != nil {
+			return logMissing(dir, err)
+		}
 	}
-	store, err := openStore(ctx, h.fsys, dir)
+	if h.view, err = audit.Read(ctx, h.lines, h.config.pin(), h.logOptions(), h.logKeys.public()...); err != nil {
+		return err
+	}
+	for _, v := range vouched {
+		if err := h.view.Hold(ctx, Anchored(v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startLog opens the log that was read for writing.
+func (h *Home) startLog(ctx context.Context) error {
+	if err := durable.Sweep(h.fsys, filepath.Join(h.dir, keysDir)); err != nil {
+		return &Error{Reason: Unreadable, Path: keysDir, Detail: err.Error(), Err: err}
+	}
+	keys, unread, err := h.privateLogKeys()
 	if err != nil {
 		return err
 	}
-	// Only now: whoever held the log before may have changed its key.
-	if epochs, err = h.logEpochs(); err != nil {
-		return errors.Join(err, store.Close())
-	}
-	var keys []trust.Signer
-	for _, e := range epochs {
-		k, err := keyfile.Open(h.logKeyPath(e), nil)
-		if err != nil {
-			return errors.Join(err, store.Close())
-		}
-		keys = append(keys, k)
+	var signers []trust.Signer
+	for _, k := range keys {
+		signers = append(signers, k.key)
 	}
 	opts := h.logOptions()
 	h.set = anchor.NewSet(context.WithoutCancel(ctx), h.anchors, anchor.SetOptions{Grace: anchorGrace})
 	opts.Published = h.publish
-	l, found, err := audit.Open(ctx, store, h.config.pin(), opts, keys...)
+	l, found, err := audit.Open(ctx, h.lines, h.config.pin(), opts, signers...)
 	if err != nil {
-		return errors.Join(err, store.Close())
+		return errors.Join(err, unread)
 	}
-	h.log, h.lines, h.recovered = l, store, found
-	if err := h.eraseKeys(epochs); err != nil {
-		return err
-	}
-	return h.hold(ctx)
-}
-
-func (h *Home) readLog(ctx context.Context, dir string, epochs []int64) error {
-	store, err := file.OpenRead(h.fsys, dir)
-	if err != nil {
-		return logMissing(dir, err)
-	}
-	var present trust.PublicKey
-	if n := len(epochs); n > 0 {
-		if present, _, err = keyfile.ReadPublic(strings.TrimSuffix(h.logKeyPath(epochs[n-1]), ".key") + ".pub"); err != nil {
-			return errors.Join(err, store.Close())
-		}
-	}
-	v, err := audit.Read(ctx, store, h.config.pin(), present, h.logOptions())
-	if err != nil {
-		return errors.Join(err, store.Close())
-	}
-	h.view, h.lines = v, store
-	return h.hold(ctx)
+	h.log, h.recovered = l, found
+	return h.eraseKeys(keys)
 }
 
 func (h *Home) logOptions() audit.Options { return audit.Options{Now: h.now, Progress: h.progress} }
 
-func (h *Home) logKeyPath(epoch int64) string {
-	return filepath.Join(h.dir, keysDir, logKeyName(epoch)+".key")
+func (h *Home) logKeyPath(epoch int64, half string) string {
+	return filepath.Join(h.dir, keysDir, logKeyName(epoch)+half)
 }
 
-// logEpochs lists the log keys that are in the home, ascending: one, or two
-// while one takes the other's place.
-func (h *Home) logEpochs() ([]int64, error) {
+// privateLogKey is the private half of a key of the log that lies in the home.
+type privateLogKey struct {
+	epoch int64
+	key   *keyfile.Key
+}
+
+// privateLogKeys opens the private halves that are there: one, or two while one
+// takes the other's place. unread says of which that was not possible.
+func (h *Home) privateLogKeys() (keys []privateLogKey, unread, err error) {
+	epochs, err := h.logEpochs(".key")
+	for _, e := range epochs {
+		k, err := keyfile.Open(h.logKeyPath(e, ".key"), nil)
+		if err != nil {
+			unread = errors.Join(unread, err)
+			continue
+		}
+		keys = append(keys, privateLogKey{e, k})
+	}
+	return keys, unread, err
+}
+
+// logEpochs lists the numbers of the log's keys of which a half is in the home.
+func (h *Home) logEpochs(half string) ([]int64, error) {
 	names, err := os.ReadDir(filepath.Join(h.dir, keysDir))
 	if err != nil {
 		return nil, &Error{Reason: Unreadable, Path: keysDir, Detail: err.Error(), Err: err}
 	}
 	var out []int64
 	for _, e := range names {
-		text, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), ".key"), logKeyPrefix)
+		text, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), half), logKeyPrefix)
 		n, err := strconv.ParseInt(text, 10, 64)
-		if ok && err == nil && e.Name() == logKeyName(n)+".key" {
+		if ok && err == nil && e.Name() == logKeyName(n)+half {
 			out = append(out, n)
 		}
 	}
@@ -159,22 +175,27 @@ func (h *Home) logEpochs() ([]int64, error) {
 	return out, nil
 }
 
-// eraseKeys removes the private keys that the log does not sign with: those
-// before the present one, and one that was made and never put to use.
-func (h *Home) eraseKeys(epochs []int64) error {
-	_, _, present := h.log.State().Log()
-	for _, e := range epochs {
-		if e == present {
+// eraseKeys removes the private keys that the log does not sign with, and what
+// a rotation that was killed left of a key that never came to be used.
+func (h *Home) eraseKeys(keys []privateLogKey) error {
+	_, present, epoch := h.log.State().Log()
+	kept := int64(0)
+	for _, k := range keys {
+		if k.key.Public().String() == present {
+			kept = k.epoch
 			continue
 		}
-		if err := h.fsys.Remove(h.logKeyPath(e)); err != nil {
+		if err := h.fsys.Remove(h.logKeyPath(k.epoch, ".key")); err != nil {
 			return fmt.Errorf("erase the log's old key: %w", err)
 		}
-		if e > present {
-			_ = h.fsys.Remove(strings.TrimSuffix(h.logKeyPath(e), ".key") + ".pub")
+	}
+	public, err := h.logEpochs(".pub")
+	for _, e := range public {
+		if e > epoch && e != kept {
+			err = errors.Join(err, h.fsys.Remove(h.logKeyPath(e, ".pub")))
 		}
 	}
-	return nil
+	return err
 }
 
 // RotateLogKey gives the log a new signing key and erases the one before. What
@@ -188,13 +209,16 @@ func (h *Home) RotateLogKey(ctx context.Context) (KeyInfo, error) {
 	if err != nil {
 		return KeyInfo{}, err
 	}
-	name := logKeyName(epoch + 1)
-	path := filepath.Join(h.dir, keysDir, name)
-	if err := key.WritePublic(h.fsys, path+".pub", name); err != nil {
+	before, _, err := h.privateLogKeys()
+	if err != nil {
 		return KeyInfo{}, err
 	}
-	if err := key.WritePlain(h.fsys, path+".key"); err != nil {
+	name := logKeyName(epoch + 1)
+	if err := key.WritePublic(h.fsys, h.logKeyPath(epoch+1, ".pub"), name); err != nil {
 		return KeyInfo{}, err
+	}
+	if err := key.WritePlain(h.fsys, h.logKeyPath(epoch+1, ".key")); err != nil {
+		return KeyInfo{}, errors.Join(err, h.fsys.Remove(h.logKeyPath(epoch+1, ".pub")))
 	}
 	if err := h.logKeys.add(key.Public()); err != nil {
 		return KeyInfo{}, err
@@ -202,7 +226,7 @@ func (h *Home) RotateLogKey(ctx context.Context) (KeyInfo, error) {
 	if err := h.log.Rotate(ctx, key); err != nil {
 		return KeyInfo{}, err
 	}
-	return KeyInfo{Name: name, Public: key.Public(), Private: true}, h.eraseKeys([]int64{epoch})
+	return KeyInfo{Name: name, Public: key.Public(), Private: true}, h.eraseKeys(before)
 }
 
 var errReading = errors.New("bug: the home was opened for reading")

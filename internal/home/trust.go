@@ -3,6 +3,7 @@ package home
 import (
 	"context"
 	"path/filepath"
+	"strings"
 
 	"github.com/iff-run/iff/internal/durable"
 	"github.com/iff-run/iff/internal/keyfile"
@@ -126,6 +127,9 @@ func (h *Home) Keys() ([]KeyInfo, error) {
 func (h *Home) NewKey(ctx context.Context, name string, passphrase []byte) (KeyInfo, error) {
 	if err := trust.CheckID(name); err != nil {
 		return KeyInfo{}, err
+	}
+	if name == RootKey || name == ApproverKey || name == AdopterKey || strings.HasPrefix(name, logKeyPrefix) {
+		return KeyInfo{}, &keyfile.Error{Reason: keyfile.Exists, Path: name, Detail: "iff gives this name to a key of its own; choose another"}
 	}
 	path := filepath.Join(h.dir, keysDir, name)
 	if exists(path+".key") || exists(path+".pub") {
