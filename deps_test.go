@@ -30,7 +30,7 @@ var rows = map[string]int{
 	"internal/witness/witnesstest": 7,
 	"internal/home":                7,
 	"":                             8,
-	"cmd/iff":                      10, "docs": 10, "vectors/gen": 10,
+	"cmd/iff":                      10, "docs": 10, "vectors/gen": 10, "internal/crashtest": 10,
 }
 
 // pureRows may not reach the network, other processes, databases or the
@@ -129,7 +129,7 @@ func TestPureRowsStayPure(t *testing.T) {
 }
 
 // testOnly are packages that only tests and the vector generator import.
-var testOnly = []string{"audit/audittest", "internal/witness/witnesstest", "internal/trusttest", "internal/durable/durabletest", "internal/keyfile/keyfiletest", "vectors/gen"}
+var testOnly = []string{"audit/audittest", "internal/witness/witnesstest", "internal/trusttest", "internal/durable/durabletest", "internal/keyfile/keyfiletest", "vectors/gen", "internal/crashtest"}
 
 func TestNothingForTestsShips(t *testing.T) {
 	shipped := list(t, `{{join .Deps " "}}`)["cmd/iff"]

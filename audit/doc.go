@@ -41,7 +41,9 @@
 // so nothing more is written and every Append says so. For lack of room an
 // Append is refused and the log goes on: with every intent that is recorded
 // room is prepared for the longest outcome, so what was admitted can always be
-// closed (the kinds for which [record.Kind.Closes] holds).
+// closed (the kinds for which [record.Kind.Closes] holds). The room is kept while
+// the log is open; what is still open when it is closed, such as a call in doubt,
+// has to find room like anything else.
 //
 // # Opening
 //
@@ -51,7 +53,8 @@
 // where it is missing or does not hold, the whole log is read. Then every line
 // behind it is checked as [Verify] does. Bytes that are no line, with no line
 // of a later batch behind them, are the torn end of a batch that nobody was
-// told was durable: they are kept as a payload, cut off and recorded. Whatever
+// told was durable: they are kept, cut off and recorded; what was kept and not
+// yet recorded when an opener is killed, the next one records. Whatever
 // else does not hold is refused with its place. A log that is shorter than its
 // own snapshot was cut back: refused. Calls that were open when the process
 // ended are closed by a recovery record where nothing can have happened, and
@@ -73,8 +76,8 @@
 //
 // # Beside the lines
 //
-// A store keeps two more things under names, both made from the lines and made
-// again when they are gone: "snapshot", and "index", 48 bytes for each 256
+// A store keeps more under names. Two are made from the lines and made again when
+// they are gone: "snapshot", and "index", 48 bytes for each 256
 // records (the node of the tree over them, and where they begin), with which
 // proofs are found without reading the log. A proof is checked before it is
 // given. Payloads too long for a line are kept as "blob-<SHA-256>".

@@ -204,7 +204,7 @@ func (v *verification) place(ctx context.Context, p *audit.Problem) *auditProble
 	if out.Byte == 0 {
 		out.Line = 1 // also where the file is named for another record
 	}
-	if v.atTheEnd(p) && v.torn(ctx, p) {
+	if v.atTheEnd(p) && p.Seq > v.own.Size() && v.torn(ctx, p) {
 		out.Detail += "; nothing that was written later stands behind it, so a crash can have left it"
 		out.Remedy = "after a crash: any verb that writes cuts it off and records that, such as iff audit anchor --new; else restore the log from a copy"
 	}
