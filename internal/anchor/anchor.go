@@ -62,9 +62,6 @@ type Options struct {
 	FS durable.FS
 	// Dir is where copies of what the anchors hold are kept. Put makes it (mode 0700) if it is not there; its parent must exist.
 	Dir string
-	// PlainHTTPUnsafe allows http:// to other machines, where anybody on the way can keep checkpoints from the witness, though
-	// not forge its cosignature.
-	PlainHTTPUnsafe bool
 }
 
 // Open makes an anchor from its configuration. It asks and writes nothing yet. An error has the reason anchor-place.
@@ -74,7 +71,7 @@ func Open(spec Spec, log Log, opts Options) (Anchor, error) {
 	}
 	b := &base{log: log, fsys: opts.FS, copy: filepath.Join(opts.Dir, copyName(spec))}
 	if strings.HasPrefix(spec.Place, "https://") || strings.HasPrefix(spec.Place, "http://") {
-		return openWitness(spec, b, opts)
+		return openWitness(spec, b)
 	}
 	return openFile(spec, b)
 }

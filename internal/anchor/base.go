@@ -114,6 +114,28 @@ func (b *base) contradiction(r Reason, held []byte, format string, args ...any) 
 	return e
 }
 
+// remember has an error of Put, and keeps as the copy the signed checkpoint by which it proves that the log was changed: it must not be
+// forgotten when the anchor is out of reach. A copy that is as large stays, for it proves as much.
+func (b *base) remember(put error, cosigner note.Verifier) error {
+	var e *Error
+	if !errors.As(put, &e) || e.Held == nil || e.Reason != Rollback && e.Reason != Forked {
+		return put
+	}
+	proven, err := b.opened("what contradicts the log", e.Held, cosigner)
+	if err != nil {
+		return put
+	}
+	copied, had, err := b.kept(cosigner)
+	if err == nil && (!had || copied.size < proven.size) {
+		err = b.keep(proven.note)
+	}
+	if err != nil {
+		e.Err = err
+		e.Detail += fmt.Sprintf("; the proof is in this error alone, for it could not be kept: %v", err)
+	}
+	return put
+}
+
 func (b *base) prove(ctx context.Context, extend Extend, old int64) ([]tlog.Hash, error) {
 	if extend == nil {
 		return nil, b.fail(Unproven, nil, "no proof from size %d was offered", old)

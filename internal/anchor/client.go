@@ -34,7 +34,7 @@ type client struct {
 var errElsewhere = errors.New("http without TLS is allowed to this machine only")
 
 // newClient checks the address and makes a client for it.
-func newClient(place string, plainToAll bool) (*client, error) {
+func newClient(place string) (*client, error) {
 	u, err := url.Parse(place)
 	if err != nil {
 		return nil, errors.New("it is not an address")
@@ -43,11 +43,11 @@ func newClient(place string, plainToAll bool) (*client, error) {
 		return nil, errors.New("it must be a host, perhaps with a port and a path, and nothing else")
 	}
 	plain := u.Scheme == "http"
-	if plain && !plainToAll && !namesLoopback(u.Hostname()) {
+	if plain && !namesLoopback(u.Hostname()) {
 		return nil, errElsewhere
 	}
 	dialer := &net.Dialer{Timeout: dialTime}
-	if plain && !plainToAll {
+	if plain {
 		dialer.Control = loopbackOnly
 	}
 	return &client{

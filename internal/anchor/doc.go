@@ -39,6 +39,10 @@
 // out of reach, saying so in [Vouched.Offline], and an anchor that forgot is noticed. A copy is signed like the rest, so damage
 // is noticed; to remove it is how to accept that an anchor was lost.
 //
+// When Put finds that the log was cut back or rewritten, and the anchor's own signed checkpoint proves it ([Error.Held]), that one
+// becomes the copy, unless the copy is as large: so Newest gives it from then on, offline too, and whoever opens the home can
+// refuse a log that does not hold against it. What a witness merely claims by a status changes no copy.
+//
 // # Publishing
 //
 // A [Set] hands checkpoints to several anchors in the background: to each the newest only, one at a time, again after 1, 2, 4

@@ -33,6 +33,10 @@ func (f *fileAnchor) put(ctx context.Context, checkpoint []byte, extend Extend, 
 	if f.broken != nil {
 		return f.broken
 	}
+	return f.remember(f.replace(ctx, checkpoint, extend, follow), nil)
+}
+
+func (f *fileAnchor) replace(ctx context.Context, checkpoint []byte, extend Extend, follow follower) error {
 	given, err := f.opened("what was handed in", checkpoint, nil)
 	if err != nil {
 		return err

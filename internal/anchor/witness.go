@@ -27,13 +27,13 @@ type witnessAnchor struct {
 	client *client
 }
 
-func openWitness(spec Spec, b *base, opts Options) (Anchor, error) {
+func openWitness(spec Spec, b *base) (Anchor, error) {
 	b.name = visible.Escape(spec.Place)
 	key, err := parseKey(spec.Key)
 	if err != nil {
 		return nil, b.fail(PlaceInvalid, err, "the key of the witness cannot be used: %v; copy it again from the witness's page", err)
 	}
-	c, err := newClient(spec.Place, opts.PlainHTTPUnsafe)
+	c, err := newClient(spec.Place)
 	if err != nil {
 		return nil, b.fail(PlaceInvalid, err, "the address cannot be used: %v; write it so: https://witness.example", err)
 	}
@@ -49,6 +49,10 @@ func (w *witnessAnchor) Put(ctx context.Context, checkpoint []byte, extend Exten
 	if w.broken != nil {
 		return w.broken
 	}
+	return w.remember(w.put(ctx, checkpoint, extend), w.key)
+}
+
+func (w *witnessAnchor) put(ctx context.Context, checkpoint []byte, extend Extend) error {
 	given, err := w.opened("what was handed in", checkpoint, nil)
 	if err != nil {
 		return err

@@ -287,7 +287,7 @@ func TestRequest(t *testing.T) {
 			t.Errorf("%s: %q", name, values)
 		}
 	}
-	c, err := newClient("https://witness.example", false)
+	c, err := newClient("https://witness.example")
 	if err != nil || c.http.Transport.(*http.Transport).Proxy != nil || c.http.Jar != nil {
 		t.Errorf("a proxy from the environment, or cookies: %v", err)
 	}
@@ -354,9 +354,6 @@ func TestOpenRefuses(t *testing.T) {
 		if (err == nil) != ok || !ok && reasonOf(t, err) != PlaceInvalid {
 			t.Errorf("%q: %v", spec, err)
 		}
-	}
-	if _, err := Open(Spec{"http://w.example", vkey}, logOf(l), Options{FS: newDisk(t), Dir: copies, PlainHTTPUnsafe: true}); err != nil {
-		t.Error(err)
 	}
 	for _, o := range []Options{{}, {FS: newDisk(t)}, {Dir: copies}} {
 		if _, err := Open(Spec{Place: elsewhere}, logOf(l), o); err == nil {

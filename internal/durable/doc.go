@@ -67,7 +67,10 @@
 // # Lock
 //
 // A store has one owner at a time, kept by [FS.Lock] on a file of its own that is never removed, renamed or swept: a lock on a
-// removed file keeps nobody out. On Unix it is flock(2), exclusive, on the open file: it ends with Close, or with the
+// removed file keeps nobody out. Should somebody remove it all the same, or put another directory in the place of its own, a second
+// process can take the lock that is there then. So whoever holds it asks Lock.Held before it writes, and stops when the file that
+// it locked is no longer the one at the path. What happens between the question and the write is not noticed until the next
+// question; a removal ahead of time is. On Unix it is flock(2), exclusive, on the open file: it ends with Close, or with the
 // process however that ends, kill -9 included; there is no stale lock, and nothing to clean up. It binds only those who ask for
 // it. It excludes a second taker in the same process too. It is not given on to child processes.
 //

@@ -35,8 +35,17 @@ type FS interface {
 	SyncDir(path string) error
 	// Lock takes the exclusive lock that the file at path stands for, until Close or until the process ends. The file is made with
 	// the permission bits 0600 if it is not there; links are not followed. If somebody holds the lock, this process
-	// included, the answer is a [*BusyError], at once.
-	Lock(path string) (io.Closer, error)
+	// included, the answer is a [*BusyError], at once. If the file is removed or replaced meanwhile it is a [*LostError].
+	Lock(path string) (Lock, error)
+}
+
+// Lock is a lock that was taken.
+type Lock interface {
+	// Held is nil if the file at the path of the lock is the one that is locked. Otherwise it is a [*LostError], after Close one of
+	// fs.ErrClosed.
+	Held() error
+	// Close gives the lock up.
+	Close() error
 }
 
 // File is a file open for writing.
@@ -88,6 +97,25 @@ func (e *BusyError) Error() string {
 	}
 	return fmt.Sprintf("%q: locked by %s; wait for it to end, or end it", e.Path, holder)
 }
+
+// LostError says that a lock may keep nobody out any more: the file that stands for it, or a directory above it, was removed,
+// moved or replaced. Somebody else can have the lock that is at Path now. Stop writing.
+type LostError struct {
+	Path string
+	Err  error // why Path cannot be looked at; nil if what is locked is not there
+}
+
+// Error says what was lost and what to do.
+func (e *LostError) Error() string {
+	why := "the file that was locked is not there any more"
+	if e.Err != nil {
+		why = fmt.Sprintf("whether the file that was locked is still there cannot be seen (%v)", e.Err)
+	}
+	return fmt.Sprintf("%q: %s, so another process may have the lock; find out who removed or moved it, then start again", e.Path, why)
+}
+
+// Unwrap gives the file system's error, if there is one.
+func (e *LostError) Unwrap() error { return e.Err }
 
 // SyncError says that the disk did not confirm what was written. It is fatal: what the disk holds is unknown until the next
 // start, and a further sync would lie. Stop, do not repeat, do not acknowledge. Err is the file system's error.

@@ -4,19 +4,27 @@ package durable
 
 import (
 	"errors"
-	"io"
+	"io/fs"
 	"os"
 	"syscall"
 )
 
-func (osFS) Lock(path string) (io.Closer, error) {
+func (osFS) Lock(path string) (Lock, error) {
 	f, err := openRegular(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
-	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+	return take(f)
+}
+
+// take locks an open file. It may have been removed since it was opened.
+func take(f *os.File) (Lock, error) {
+	err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = &BusyError{path, holder(f)}
+		err = &BusyError{f.Name(), holder(f)}
+	}
+	if err == nil {
+		err = held{f}.Held()
 	}
 	if err != nil {
 		_ = f.Close() // nothing was written through it
@@ -28,6 +36,22 @@ func (osFS) Lock(path string) (io.Closer, error) {
 
 // held is a lock file while the lock is held.
 type held struct{ f *os.File }
+
+// Held compares the open file with what its path names now.
+func (h held) Held() error {
+	locked, err := h.f.Stat()
+	if err != nil {
+		return &LostError{h.f.Name(), err}
+	}
+	there, err := os.Lstat(h.f.Name())
+	switch {
+	case err == nil && os.SameFile(locked, there):
+		return nil
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		return &LostError{h.f.Name(), nil}
+	}
+	return &LostError{h.f.Name(), err}
+}
 
 // Close unlocks and does not leave that to the closing: a process that is just being started has the file open too.
 func (h held) Close() error {

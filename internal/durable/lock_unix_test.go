@@ -20,7 +20,7 @@ import (
 
 // lockers are ways to take a lock: ours and planted bugs.
 var lockers = map[string]func(path string) (io.Closer, error){
-	"ours": durable.OS().Lock,
+	"ours": func(path string) (io.Closer, error) { return durable.OS().Lock(path) },
 	"no lock": func(path string) (io.Closer, error) {
 		return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	},
@@ -289,6 +289,84 @@ func TestBusyErrorSaysWhat(t *testing.T) {
 		"":           `"/l": locked by another process; wait for it to end, or end it`,
 	} {
 		if got := (&durable.BusyError{Path: "/l", Holder: holder}).Error(); got != want {
+			t.Error(got)
+		}
+	}
+}
+
+// stillHeld is what one learns who holds a lock while something happens to its file.
+func stillHeld(t *testing.T, held func(durable.Lock) error) error {
+	for what, c := range map[string]struct {
+		do   func(dir, path string) error
+		lost bool
+	}{
+		"nothing":             {func(string, string) error { return nil }, false},
+		"written":             {func(_, path string) error { return os.WriteFile(path, []byte("1\n"), 0o600) }, false},
+		"linked":              {func(_, path string) error { return os.Link(path, path+"2") }, false},
+		"moved away and back": {func(dir, _ string) error { return errors.Join(os.Rename(dir, dir+"2"), os.Rename(dir+"2", dir)) }, false},
+		"removed":             {func(_, path string) error { return os.Remove(path) }, true},
+		"renamed":             {func(_, path string) error { return os.Rename(path, path+"2") }, true},
+		"replaced": {func(_, path string) error {
+			return errors.Join(os.WriteFile(path+"2", nil, 0o600), os.Rename(path+"2", path))
+		}, true},
+		"made a link to itself": {func(_, path string) error { return errors.Join(os.Rename(path, path+"2"), os.Symlink(path+"2", path)) }, true},
+		"directory moved":       {func(dir, _ string) error { return os.Rename(dir, dir+"2") }, true},
+		"directory replaced": {func(dir, path string) error {
+			return errors.Join(os.Rename(dir, dir+"2"), os.Mkdir(dir, 0o700), os.WriteFile(path, nil, 0o600))
+		}, true},
+		"directory replaced by file": {func(dir, _ string) error { return errors.Join(os.Rename(dir, dir+"2"), os.WriteFile(dir, nil, 0o600)) }, true},
+	} {
+		dir := filepath.Join(t.TempDir(), "dir")
+		path := filepath.Join(dir, "lock")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
+		l, err := durable.OS().Lock(path)
+		if err != nil {
+			return err
+		}
+		if err := c.do(dir, path); err != nil {
+			return err
+		}
+		var lost *durable.LostError
+		err = held(l)
+		if c.lost != errors.As(err, &lost) || c.lost != (err != nil) || c.lost && lost.Path != path {
+			return fmt.Errorf("%s: %v", what, err)
+		}
+		if err := l.Close(); err != nil {
+			return err
+		}
+		if err := held(l); !errors.Is(err, fs.ErrClosed) {
+			return fmt.Errorf("%s, after Close: %v", what, err)
+		}
+	}
+	return nil
+}
+
+func TestLockSaysWhetherItIsHeld(t *testing.T) {
+	if err := stillHeld(t, durable.Lock.Held); err != nil {
+		t.Error(err)
+	}
+	closed := func(l durable.Lock) error {
+		if err := l.Held(); errors.Is(err, fs.ErrClosed) {
+			return err
+		}
+		return nil
+	}
+	if err := stillHeld(t, closed); err == nil {
+		t.Error("who never asks is not caught")
+	}
+}
+
+func TestLostErrorSaysWhat(t *testing.T) {
+	for _, c := range []struct {
+		cause error
+		want  string
+	}{
+		{nil, `"/l": the file that was locked is not there any more, so another process may have the lock; find out who removed or moved it, then start again`},
+		{fs.ErrPermission, `"/l": whether the file that was locked is still there cannot be seen (permission denied), so another process may have the lock; find out who removed or moved it, then start again`},
+	} {
+		if got := (&durable.LostError{Path: "/l", Err: c.cause}).Error(); got != c.want {
 			t.Error(got)
 		}
 	}

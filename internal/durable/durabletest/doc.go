@@ -14,7 +14,7 @@
 // has its effect and fails, writes half, the machine stops before it, or it hangs. A sync that fails without effect also drops
 // what it was to sync, as Linux does: the data stay readable, are never written, and the next sync succeeds.
 //
-// Open, List and the methods of a durable.Reader are reads. They change nothing and are numbered by themselves, so that what
+// Open, List, the methods of a durable.Reader and Held of a durable.Lock are reads. They change nothing and are numbered by themselves, so that what
 // a body reads neither moves the numbers of its calls nor makes a matrix over them larger; a Fault with Read set strikes one.
 //
 // A call that hangs holds up nobody else. [Disk.Hung] says that it has begun to, and [Disk.Release] or [Disk.Stop] how it ends;

@@ -76,6 +76,7 @@ const (
 	Open   Op = "open"
 	List   Op = "list"
 	ReadAt Op = "readat"
+	Held   Op = "held" // of a durable.Lock
 )
 
 // Call is one call that was made: for Rename and Link Path is the new name.

@@ -120,6 +120,9 @@ func (p *pair) stepName(t *rapid.T) {
 		if name == "/" {
 			return
 		}
+		if rapid.Bool().Draw(t, "a lock") {
+			name = rapid.SampledFrom(lockNames[:3]).Draw(t, "lock")
+		}
 		one, two = p.disk.Remove(name), p.os.Remove(p.at(name))
 	case "mkdir":
 		one, two = p.disk.Mkdir(name, 0o700), p.os.Mkdir(p.at(name), 0o700)
@@ -151,7 +154,7 @@ var uses = map[string][]string{
 	"append": {"write", "truncate", "size", "sync", "close"},
 	"openat": {"writeat", "writeat", "truncate", "size", "sync", "close"},
 	"open":   {"readat", "readat", "size", "close"},
-	"lock":   {"close"},
+	"lock":   {"held", "held", "close"},
 }
 
 func (p *pair) use(t *rapid.T) {
@@ -191,6 +194,8 @@ func used(f io.Closer, call string, data []byte, off int64) string {
 		n, err = f.(interface{ Size() (int64, error) }).Size()
 	case "sync":
 		err = f.(durable.FileAt).Sync()
+	case "held":
+		err = f.(durable.Lock).Held()
 	case "close":
 		err = f.Close()
 	}
@@ -217,6 +222,10 @@ func class(err error) string {
 	var busy *durable.BusyError
 	if errors.As(err, &busy) {
 		return "busy"
+	}
+	var lost *durable.LostError
+	if errors.As(err, &lost) {
+		return "lost"
 	}
 	if err != nil {
 		return "other"

@@ -1,8 +1,8 @@
 package durabletest
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
 	"github.com/iff-run/iff/internal/durable"
@@ -10,7 +10,7 @@ import (
 
 // Lock is a call of durable.FS. The lock belongs to the process that d stands for: Restart and Reopen give a disk on which
 // nothing is locked. FailKept leaves the file and no lock.
-func (d *Disk) Lock(name string) (io.Closer, error) {
+func (d *Disk) Lock(name string) (durable.Lock, error) {
 	l := &lock{disk: d, name: clean(name)}
 	err := d.call(Lock, name, func() (err error) {
 		if l.inode, err = d.lockFile(name); err != nil {
@@ -57,6 +57,26 @@ type lock struct {
 	inode  *inode
 	name   string
 	closed bool
+}
+
+// Held is a read. It looks at the names that a running process sees.
+func (l *lock) Held() error {
+	lost := false
+	err := l.disk.read(Held, l.name, func() error {
+		if l.closed {
+			return fs.ErrClosed
+		}
+		f, err := l.disk.find(l.name)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		lost = f != l.inode
+		return err
+	})
+	if err != nil || lost {
+		return &durable.LostError{Path: l.name, Err: err}
+	}
+	return nil
 }
 
 // Close gives up the lock, even where a fault strikes.

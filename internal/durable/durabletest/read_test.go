@@ -49,6 +49,54 @@ func TestLockInMemory(t *testing.T) {
 	}
 }
 
+// A lock is lost with its file, and asking is a read.
+func TestLockHeldInMemory(t *testing.T) {
+	for what, then := range map[string]func(d *durabletest.Disk) error{
+		"removed":  func(d *durabletest.Disk) error { return d.Remove("/lock") },
+		"renamed":  func(d *durabletest.Disk) error { return d.Rename("/lock", "/other") },
+		"replaced": func(d *durabletest.Disk) error { return durable.WriteFile(d, "/lock", nil, 0o600) },
+		"taken anew": func(d *durabletest.Disk) error {
+			_, refused := d.Lock("/lock")
+			return errors.Join(d.Remove("/lock"), again(refused, d))
+		},
+		"not read": func(d *durabletest.Disk) error {
+			d.Arm(durabletest.Fault{Read: true, Mode: durabletest.FailLost})
+			return nil
+		},
+		"the machine": func(d *durabletest.Disk) error { d.Stop(); return nil },
+	} {
+		d := durabletest.New()
+		l, err := d.Lock("/lock")
+		must(t, err)
+		must(t, l.Held())
+		must(t, d.Link("/lock", "/second"))
+		must(t, l.Held())
+		must(t, then(d))
+		calls := len(d.Calls())
+		var lost *durable.LostError
+		if err := l.Held(); !errors.As(err, &lost) || lost.Path != "/lock" {
+			t.Errorf("%s: %v", what, err)
+		}
+		if len(d.Calls()) != calls {
+			t.Errorf("%s: to ask is a call", what)
+		}
+		_ = l.Close() // the machine may have stopped
+		if err := l.Held(); err == nil {
+			t.Errorf("%s: held after Close", what)
+		}
+	}
+}
+
+// again takes a lock that is refused to a second taker and free once its file is gone.
+func again(refused error, d *durabletest.Disk) error {
+	var busy *durable.BusyError
+	if !errors.As(refused, &busy) {
+		return fmt.Errorf("taken twice: %w", refused)
+	}
+	_, err := d.Lock("/lock")
+	return err
+}
+
 // Reads are numbered by themselves, and each can fail.
 func TestReadFaults(t *testing.T) {
 	read := func(d *durabletest.Disk) error {

@@ -30,12 +30,18 @@ func (s *Store) Append(ctx context.Context, b audit.Batch) error {
 	if err := s.check(b); err != nil {
 		return fmt.Errorf("%q: batch %d: %w", s.dir, b.First, err)
 	}
+	if err := s.owned(); err != nil {
+		return s.poison(err)
+	}
 	full, err := s.prepare(b)
 	if err != nil {
 		return s.poison(err)
 	}
 	if full != nil {
 		return fmt.Errorf("%w: %q has no room for %d bytes and %d in reserve; make room on the disk: %w", audit.ErrFull, s.dir, len(b.Lines), b.Reserve, full)
+	}
+	if err := s.owned(); err != nil { // to prepare may have taken long
+		return s.poison(err)
 	}
 	if err := s.tail.write(b.Lines); err != nil {
 		return s.poison(err)
@@ -89,7 +95,11 @@ func (s *Store) prepare(b audit.Batch) (full, err error) {
 // done does the new one get its name. full says that there is no space, and that the old one must do.
 func (s *Store) begin(first, room int64) (full, err error) {
 	temp := filepath.Join(s.dir, durable.TempPrefix+rand.Text())
-	if err := s.blankFile(temp, room); err != nil {
+	err = s.blankFile(temp, room)
+	if err == nil {
+		err = s.owned() // the name may be that of another's segment by now
+	}
+	if err != nil {
 		return s.notBegun(temp, err)
 	}
 	if s.tail != nil {

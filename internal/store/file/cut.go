@@ -23,6 +23,9 @@ func (s *Store) Cut(ctx context.Context, at audit.Position) error {
 	if err != nil || s.tail == nil {
 		return err
 	}
+	if err := s.owned(); err != nil {
+		return s.poison(err)
+	}
 	if err := s.exists(i, offset); err != nil {
 		return err
 	}
@@ -64,6 +67,9 @@ func (s *Store) cut(i int, offset int64) error {
 			return err
 		}
 		if err := s.syncDir(); err != nil {
+			return err
+		}
+		if err := s.owned(); err != nil {
 			return err
 		}
 	}

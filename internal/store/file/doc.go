@@ -44,6 +44,13 @@
 // [*durable.SyncError] if a sync failed. No sync is ever repeated, for the second one would lie. Save, Extend, Load and
 // Blocks go on; Blocks ends with the last good batch.
 //
+// # Whose the log is
+//
+// Before each of steps 1, 1c and 3, before Cut removes or cuts anything, and in Save, Extend and Close, the store asks whether the
+// lock is still its own. If the lock file or the whole directory was removed, moved or replaced, another process may be the
+// writer: the store then writes nothing, and the error, a [*durable.LostError], is final for Save and Extend too. A removal in
+// the instant between the question and the write is noticed by the next question.
+//
 // # What a crash leaves
 //
 //	before 1d      the old store; perhaps its last segment without room; perhaps a temporary file

@@ -23,6 +23,11 @@ func (s *Store) keptPath(ctx context.Context, name string, writing bool) (string
 	if name == "" || len(name) > longestName || name == lockName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
 		return "", fmt.Errorf("%q: no name for a part of the log; use 1 to %d of a-z, 0-9 and -, and not %s", name, longestName, lockName)
 	}
+	if writing {
+		if err := s.owned(); err != nil {
+			return "", err
+		}
+	}
 	return filepath.Join(s.dir, name), nil
 }
 
@@ -58,7 +63,8 @@ func (s *Store) Load(ctx context.Context, name string, limit int) ([]byte, error
 	return data[:n], nil
 }
 
-// Save replaces what is kept under a name, durably and as a whole. An error does not end the taking of batches.
+// Save replaces what is kept under a name, durably and as a whole. An error does not end the taking of batches, unless it
+// is a [*durable.LostError].
 func (s *Store) Save(ctx context.Context, name string, data []byte) error {
 	s.kept.Lock()
 	defer s.kept.Unlock()

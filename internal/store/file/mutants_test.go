@@ -20,6 +20,15 @@ type hooked struct {
 	syncDir func(string) error
 	rename  func(old, new string) error
 	open    func(path string) (durable.Reader, error)
+	lock    func(durable.Lock) durable.Lock
+}
+
+func (h *hooked) Lock(path string) (durable.Lock, error) {
+	l, err := h.FS.Lock(path)
+	if err == nil && h.lock != nil {
+		l = h.lock(l)
+	}
+	return l, err
 }
 
 func (h *hooked) Open(path string) (durable.Reader, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -60,7 +59,7 @@ type Store struct {
 	fsys durable.FS
 	dir  string
 	opts Options
-	lock io.Closer // nil if opened for reading
+	lock durable.Lock // nil if opened for reading
 
 	owner    sync.Mutex // held by Append, Cut and Close; guards what follows
 	tail     *tail      // nil if there is no segment
@@ -70,6 +69,7 @@ type Store struct {
 	view   sync.Mutex // guards what readers go by, which the owner changes
 	extent extent
 	closed bool
+	lost   error // why the lock is not the store's own any more
 
 	kept sync.Mutex // held by Load, Save and Extend, one at a time
 }
@@ -288,15 +288,31 @@ func (s *Store) usable(ctx context.Context, writing bool) error {
 
 func (s *Store) isClosed() error { return fmt.Errorf("%q: the log: %w", s.dir, fs.ErrClosed) }
 
+// owned is nil while the lock is the store's own. Once it was not, the error stays, for what others wrote meanwhile is unknown here.
+func (s *Store) owned() error {
+	err := s.lock.Held()
+	s.view.Lock()
+	defer s.view.Unlock()
+	if err != nil && s.lost == nil {
+		s.lost = fmt.Errorf("%q: the log takes nothing more: %w", s.dir, err)
+	}
+	return s.lost
+}
+
 // poison ends writing for good.
 func (s *Store) poison(err error) error {
+	var lost *durable.LostError
+	if errors.As(err, &lost) {
+		s.failed = err // nothing was written since it was noticed
+		return err
+	}
 	s.failed = fmt.Errorf("%q: the log takes nothing more, for what it holds behind its last good batch is unknown; "+
 		"stop, check the disk, start again: %w", s.dir, err)
 	return s.failed
 }
 
 // Close gives back the room that was prepared and not used, and the lock. A store through which nothing was appended, or that failed,
-// is left as it is. Close waits for calls that change the store; a reading under way goes on.
+// is left as it is, and so is one that is no longer the store's own: that is a [*durable.LostError]. Close waits for calls that change the store; a reading under way goes on.
 func (s *Store) Close() error {
 	s.owner.Lock()
 	defer s.owner.Unlock()
@@ -312,9 +328,17 @@ func (s *Store) Close() error {
 	var err error
 	if s.tail != nil {
 		if s.failed == nil && s.appended > 0 {
-			err = s.tail.seal()
+			err = s.giveBack()
 		}
 		err = errors.Join(err, s.tail.file.Close())
 	}
 	return errors.Join(err, s.lock.Close())
+}
+
+// giveBack cuts off the room, in which another writer's lines may be if the lock was lost.
+func (s *Store) giveBack() error {
+	if err := s.owned(); err != nil {
+		return err
+	}
+	return s.tail.seal()
 }
