@@ -178,12 +178,17 @@ func cut(ctx context.Context, store Store, p *Problem) error {
 		return err
 	}
 	// What an opener cut off that was killed before it could record it stays.
-	before, err := store.Load(ctx, tornName, maxTorn)
+	before, err := store.Load(ctx, tornName, 2*maxTorn)
 	if err != nil {
 		return err
 	}
-	if err := store.Save(ctx, tornName, append(before, tail...)); err != nil {
-		return err
+	if len(before)+len(tail) > 2*maxTorn {
+		before = nil
+	}
+	if !bytes.HasSuffix(before, tail) { // else it was killed before it could cut
+		if err := store.Save(ctx, tornName, append(before, tail...)); err != nil {
+			return err
+		}
 	}
 	return store.Cut(ctx, p.At)
 }

@@ -10,6 +10,10 @@ import (
 // written, and the store can go on.
 var ErrFull error = &Error{Reason: LogFull}
 
+// ErrEmptySegment is what Blocks ends with where a segment has no lines and
+// another one stands behind it.
+var ErrEmptySegment error = &Error{Reason: SegmentName, Detail: "a segment without lines, with another one behind it"}
+
 // Position is a place between two lines in a store. The zero value is the
 // beginning.
 type Position struct {

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -72,7 +73,11 @@ func Verify(ctx context.Context, store Store, o VerifyOptions) (*Report, error) 
 		blobs = &blobCheck{ctx: ctx, store: store}
 		r.each = blobs.check
 	}
-	if err := r.run(ctx, store, Position{}); err != nil {
+	err := r.run(ctx, store, Position{})
+	if errors.Is(err, ErrEmptySegment) {
+		r.problem, err = &Problem{Reason: SegmentName, Seq: r.tree.size, At: r.end, Detail: "behind it comes a segment without lines, and then another one"}, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	out := r.report()

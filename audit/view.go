@@ -13,8 +13,8 @@ import (
 )
 
 // View is a log at one moment, for reading. Its records can be found and
-// proved. It owns nothing. It is not safe for concurrent use; copies are
-// independent.
+// proved. It owns nothing. It is not safe for concurrent use, nor is a copy
+// beside it; [View.In] makes an independent one.
 type View struct {
 	store Store
 	opts  Options

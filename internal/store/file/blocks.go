@@ -86,7 +86,7 @@ func (s *Store) readPart(ctx context.Context, p part, at int64, yield func(audit
 	defer r.Close()
 	end, err := p.until(r)
 	if err == nil && end == 0 && !p.last {
-		return fmt.Errorf("%q: a segment without lines, with another one behind it", s.segment(p.first))
+		return fmt.Errorf("%q: %w", s.segment(p.first), audit.ErrEmptySegment)
 	}
 	if err == nil && at != end && !between(r, at, end) {
 		return s.nowhere(audit.Position{Segment: p.first, Offset: at})
