@@ -15,9 +15,8 @@ import (
 	"github.com/iff-run/iff/record"
 )
 
-// BUG (severe). A torn batch that is longer than a block of the store can have a hole of newlines over the end of a block. The
-// problem is then placed at the next block and not behind the last good line, so Cut leaves empty lines in the middle, the next
-// Append goes behind them, and the Open after that refuses: what was acknowledged in between is lost.
+// A torn batch that is longer than a block of the store can have a hole of newlines over the end of a block. It is cut behind the last
+// good line and not at the next block: else empty lines stay in the middle, and a later Open refuses what was acknowledged since.
 func TestTornHoleOverBlocks(t *testing.T) {
 	m := &audittest.Memory{}
 	l := create(t, m, options())
@@ -67,9 +66,8 @@ func TestTornHoleOverBlocks(t *testing.T) {
 	must(t, l.Close())
 }
 
-// BUG (severe). Extend is not synced, so a power cut may take the index while the snapshot, which was saved, stays. The keeper then
-// extends at the place where the index ended before: the store refuses, for ever. The index is never mended, every
-// Close fails, every Open reads everything, and Published is not called any more, so nothing is anchored.
+// Extend is not synced, so a power cut may take the index while the snapshot, which was saved, stays. Then the index is made anew, and checkpoints
+// are published all the same.
 func TestIndexLost(t *testing.T) {
 	m := &audittest.Memory{}
 	l := create(t, m, options())
@@ -103,8 +101,7 @@ func TestIndexLost(t *testing.T) {
 	}
 }
 
-// BUG (severe). One failure to extend the index, for want of room perhaps, has the same effect for the life of the process: the entries
-// are dropped, every later Extend has a gap before it, and no checkpoint is published (anchored) again.
+// One failure to extend the index, for want of room perhaps, is made good with the next checkpoint, and holds up no publishing.
 func TestIndexFailsOnce(t *testing.T) {
 	m := &audittest.Memory{}
 	inner, err := m.Open()
@@ -135,9 +132,8 @@ func TestIndexFailsOnce(t *testing.T) {
 	}
 }
 
-// BUG (severe). The state is folded from the bodies that Append is given, but read from the lines. A line has invalid UTF-8 escaped, so two
-// names that differ for the writer are one name for every reader: the state that the log signs is not the one that its
-// records make. The log refuses to open for ever, checkpoint-off. Whoever may name two directories can do it.
+// A line has invalid UTF-8 escaped, so two names that differ for the writer can be one name for every reader. The writer folds what the line
+// says: else the log signs a state that is not of its records, and never opens again. Whoever may name two directories could do it.
 func TestStateOfInvalidUTF8(t *testing.T) {
 	m := &audittest.Memory{}
 	l := create(t, m, options())
@@ -160,8 +156,8 @@ func TestStateOfInvalidUTF8(t *testing.T) {
 	must(t, l.Close())
 }
 
-// BUG (severe). A pointer to a body is a Body too. It passes the check that keeps init, key.rotated and checkpoint for the log
-// itself, and the writer does not fold it: after that the log signs a state that is not of its records and can never be opened.
+// A pointer to a body is a Body too, and is refused: it would pass the check that keeps init, key.rotated and checkpoint for the log
+// itself, and would not be folded, so that the log signs a state that is not of its records.
 func TestPointerBodies(t *testing.T) {
 	for what, body := range map[string]record.Body{
 		"init":       &record.Init{Origin: "x"},
@@ -203,6 +199,7 @@ func TestBlobNames(t *testing.T) {
 // open calls make more than the 5 MiB that Open takes for a torn tail, 260 more than the 16 MiB that the store looks for a
 // newline in: neither may make the log refuse to open.
 func TestTornReserve(t *testing.T) {
+	t.Parallel()
 	rare := options()
 	rare.CheckpointEvery = 1 << 20
 	for _, intents := range []int{1, 90, 300} {

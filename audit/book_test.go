@@ -246,7 +246,7 @@ func foundIs(found audit.Recovered, records []record.Record) error {
 			at(r.Request).decided = true
 		case record.Intent:
 			at(r.Request).intended = true
-		case record.Executed:
+		case record.Executed, record.Resolved:
 			at(r.Request).done = true
 		case record.Recovery:
 			for _, id := range slices.Concat(b.Denied, b.Expired) {

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/internal/durable"
 	"github.com/iff-run/iff/internal/durable/durabletest"
 	"github.com/iff-run/iff/internal/store/file"
+	"github.com/iff-run/iff/record"
 )
 
 // everything has tests try all of what they otherwise take a sample of.
@@ -152,6 +155,7 @@ func (m *sampling) one(c durabletest.Case) {
 }
 
 func TestMatrixOfLife(t *testing.T) {
+	t.Parallel()
 	b := newBook()
 	n, err := matrix(nil, b.life, b.check, 8)
 	if err != nil {
@@ -197,9 +201,10 @@ func crashed(torn string) func(durable.FS) error {
 }
 
 func TestMatrixOfRecovery(t *testing.T) {
+	t.Parallel()
 	for _, torn := range []string{"", `{"batch":12,"body":`, "\n\n\x00\x00\xff}\n{"} {
 		b := newBook()
-		n, err := matrix(crashed(torn), b.again, b.check, 8)
+		n, err := matrix(crashed(torn), b.again, b.check, 16)
 		if err != nil {
 			t.Errorf("%q: %v", torn, err)
 		}
@@ -208,12 +213,150 @@ func TestMatrixOfRecovery(t *testing.T) {
 }
 
 func TestMatrixOfReads(t *testing.T) {
-	for _, torn := range []string{"", `{"batch":12,"body":`, "\n\n\x00\x00\xff}\n{"} {
+	t.Parallel()
+	for _, torn := range []string{"", "\n\n\x00\x00\xff}\n{"} {
 		b := newBook()
-		n, err := durabletest.MatrixReads(crashed(torn), b.again, b.check)
+		looked := 0
+		n, err := durabletest.MatrixReads(crashed(torn), b.again, func(c *durabletest.Case) error {
+			if looked++; looked%5 != 0 && !*everything {
+				return nil
+			}
+			return b.check(c)
+		})
 		if err != nil {
 			t.Errorf("%q: %v", torn, err)
 		}
 		t.Logf("%q: %d cases", torn, n)
 	}
+}
+
+// indexed is the body of a matrix with an index: blocks of records are completed before and behind checkpoints.
+func (b *book) indexed(fsys durable.FS) error {
+	b.reset()
+	for i := range 300 {
+		b.tried[entryID(record.KindKeyCreated, fmt.Sprint(i))] = true
+	}
+	store, err := b.open(fsys, file.Open)
+	if err != nil {
+		return err
+	}
+	l, _, err := audit.Open(context.Background(), b.watch(store), pin(), rarely(), logKeys()[0])
+	if err != nil {
+		return errors.Join(err, store.Close())
+	}
+	err = b.steps(l,
+		func() error { return b.append(l, many(0, 200)...) },
+		func() error { return b.checkpoint(l) },
+		func() error { return b.append(l, many(200, 300)...) },
+		func() error { return b.append(l, call(1)[:3]...) },
+	)
+	return errors.Join(err, l.Close())
+}
+
+// many are short records.
+func many(from, to int) []record.Entry {
+	var out []record.Entry
+	for i := range to - from {
+		e := small(1)
+		e.Request = fmt.Sprint(from + i)
+		out = append(out, e)
+	}
+	return out
+}
+
+// before leaves a log with a block of the index, closed.
+func before(fsys durable.FS) error {
+	b := newBook()
+	store, err := file.Create(fsys, "/log", &tiny)
+	if err != nil {
+		return err
+	}
+	l, err := audit.Create(context.Background(), b.watch(store), begin(), logKeys()[0], rarely())
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.append(l, many(0, 300)...), l.Close())
+}
+
+// Whatever becomes of the index, proofs are right.
+func TestMatrixOfIndex(t *testing.T) {
+	t.Parallel()
+	b := newBook()
+	n, err := matrix(before, b.indexed, func(c *durabletest.Case) error {
+		if err := b.check(c); err != nil {
+			return err
+		}
+		store, err := file.OpenRead(c.Disk, "/log")
+		if err != nil {
+			return err
+		}
+		v, err := audit.Read(context.Background(), store, pin(), rarely(), logKeys()[0].Public())
+		if err != nil {
+			return err
+		}
+		_, signed := v.Newest()
+		for _, seq := range []int64{0, 255, 256, signed - 1} {
+			if _, err := v.Receipt(context.Background(), seq); err != nil {
+				return fmt.Errorf("receipt %d of %d: %w", seq, signed, err)
+			}
+		}
+		return nil
+	}, 16)
+	if err != nil {
+		t.Error(err)
+	}
+	t.Logf("%d cases", n)
+}
+
+// The power fails while many append and the log makes checkpoints of itself.
+func TestCrashOfMany(t *testing.T) {
+	t.Parallel()
+	rounds := 40
+	if *everything {
+		rounds = 5000
+	}
+	acked := 0
+	for seed := range uint64(rounds) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		b := newBook()
+		d := durabletest.New()
+		store, err := file.Create(d, "/log", &tiny)
+		must(t, err)
+		l, err := audit.Create(t.Context(), store, begin(), logKeys()[0], audit.Options{CheckpointEvery: 1 + r.Int64N(60)})
+		must(t, err)
+		d.Arm(durabletest.Fault{At: r.IntN(200), Mode: durabletest.Crash})
+		var mu sync.Mutex // guards b
+		var wg sync.WaitGroup
+		for w := range 12 {
+			wg.Go(func() {
+				for i := 0; ; i++ {
+					entries := call(100*w + i)[:1+(w+i)%4]
+					mu.Lock()
+					for _, e := range entries {
+						b.tried[entryID(e.Body.Kind(), e.Request)] = true
+					}
+					mu.Unlock()
+					marks, err := l.Append(context.Background(), entries...)
+					if err != nil {
+						return
+					}
+					mu.Lock()
+					for _, m := range marks {
+						b.acked[m.Seq] = m.Hash
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		_ = l.Close() // the machine stopped
+		acked += len(b.acked)
+		if err := b.holds(d.Restart(durabletest.RandomSectors(seed)), nil); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if err := b.holds(d.Restart(durabletest.Random(seed)), nil); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+	t.Logf("%d records were acknowledged", acked)
 }

@@ -116,6 +116,7 @@ func resized(older, newer record.Checkpoint) (record.Body, error) {
 
 // What is wrong below the log is found by the fault matrix.
 func TestMatrixCatches(t *testing.T) {
+	t.Parallel()
 	for what, planted := range map[string]bug{
 		"sync dropped": below(func(durable.FileAt) error { return nil }),
 		"a failed sync is repeated": below(func(f durable.FileAt) error {
