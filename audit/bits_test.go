@@ -195,7 +195,7 @@ func TestCutAtEveryByte(t *testing.T) {
 	for _, closed := range []bool{true, false} {
 		s := newSpecimen(t, closed)
 		err := parallel(len(s.data), func(at int) error {
-			if around := s.data[max(at-2, 0):min(at+2, len(s.data))]; !*everything && at%97 != 0 && !bytes.Contains(around, []byte("\n")) {
+			if around := s.data[max(at-2, 0):min(at+2, len(s.data))]; !*everything && at%(97*sparser) != 0 && !bytes.Contains(around, []byte("\n")) {
 				return nil
 			}
 			n := bytes.Count(s.data[:at], []byte("\n"))
@@ -231,7 +231,7 @@ func TestEveryBit(t *testing.T) {
 		err := parallel(len(s.data), func(at int) error {
 			for bit := range 8 {
 				last := at >= s.starts[len(s.starts)-1]
-				if sample := at*8 + bit; !*everything && sample%509 != 0 && (!last || sample%5 != 0) {
+				if sample := at*8 + bit; !*everything && sample%(1021*sparser) != 0 && (!last || sample%(5*sparser) != 0) {
 					continue
 				}
 				n := s.lineAt(at)

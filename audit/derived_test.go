@@ -47,7 +47,7 @@ func TestDerivedTampered(t *testing.T) {
 		if len(data) == 0 {
 			t.Fatalf("there is no %s", name)
 		}
-		step := max(1, len(data)/40)
+		step := max(1, len(data)/(40/sparser))
 		if *everything {
 			step = 1
 		}

@@ -94,8 +94,9 @@ func matrix(prepare, body func(durable.FS) error, check func(*durabletest.Case) 
 	if *everything {
 		return durabletest.Matrix(prepare, body, check)
 	}
-	m := sampling{prepare: prepare, body: body, check: check, every: every}
+	m := sampling{prepare: prepare, body: body, check: check, every: every * 2 * sparser}
 	modes := []durabletest.Mode{durabletest.Crash, durabletest.FailLost, durabletest.FailKept, durabletest.Short, durabletest.ShortFull}
+	modes = modes[:max(len(modes)/sparser, 1)]
 	for calls := m.try(); m.err == nil && len(modes) > 0; modes = modes[1:] {
 		for i := 0; i < calls && m.err == nil; i++ {
 			first := durabletest.Fault{At: i, Mode: modes[0]}
@@ -218,7 +219,7 @@ func TestMatrixOfReads(t *testing.T) {
 		b := newBook()
 		looked := 0
 		n, err := durabletest.MatrixReads(crashed(torn), b.again, func(c *durabletest.Case) error {
-			if looked++; looked%5 != 0 && !*everything {
+			if looked++; looked%(5*sparser) != 0 && !*everything {
 				return nil
 			}
 			return b.check(c)
@@ -311,7 +312,7 @@ func TestMatrixOfIndex(t *testing.T) {
 // The power fails while many append and the log makes checkpoints of itself.
 func TestCrashOfMany(t *testing.T) {
 	t.Parallel()
-	rounds := 40
+	rounds := 40 / sparser
 	if *everything {
 		rounds = 5000
 	}

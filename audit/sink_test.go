@@ -233,7 +233,7 @@ func fullDisk(t testing.TB, l *audit.Log, intents int, fill func(full bool)) err
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	for _, intents := range []int{1, 2, 7} {
-		for free := int64(0); free < 1500; free += 13 {
+		for free := int64(0); free < 1500; free += 13 * sparser {
 			m := &audittest.Memory{}
 			l := create(t, m, rarely())
 			err := fullDisk(t, l, intents, func(full bool) {
