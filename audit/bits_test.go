@@ -235,7 +235,11 @@ func TestEveryBit(t *testing.T) {
 					continue
 				}
 				n := s.lineAt(at)
-				data := bytes.Clone(s.data)
+				end := len(s.data)
+				if n+12 < len(s.starts) && (at*8+bit)%509 != 0 {
+					end = s.starts[n+12] // the batches that follow at once are enough to refuse
+				}
+				data := bytes.Clone(s.data[:end])
 				data[at] ^= 1 << bit
 				d, err := s.disk(n, data)
 				if err != nil {
