@@ -362,7 +362,7 @@ func TestCopiesOfViews(t *testing.T) {
 	wg.Wait()
 }
 
-// BUG (small). A Create that fails before anything is written tries to sign a checkpoint of no records, and blames the key.
+// A Create that fails before anything is written tries to sign a checkpoint of no records, and blames the key.
 func TestCreateOnFullDisk(t *testing.T) {
 	m := &audittest.Memory{}
 	m.Free(0)
@@ -374,7 +374,7 @@ func TestCreateOnFullDisk(t *testing.T) {
 	}
 }
 
-// BUG (small). A log that was read in full, for it had no snapshot, gets none unless something is appended: each Open reads all of it again.
+// A log that was read in full, for it had no snapshot, used to get none unless something is appended: each Open reads all of it again.
 func TestSnapshotIsMadeAnew(t *testing.T) {
 	m := &audittest.Memory{}
 	l := create(t, m, options())

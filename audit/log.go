@@ -75,6 +75,7 @@ type Log struct {
 	origin string
 	block  Position // where the present block of the index begins
 	signed int64    // size of the last checkpoint
+	renew  bool     // there is no snapshot that holds
 	blocks []indexEntry
 	buf    []byte
 	hash   record.Hasher
@@ -103,7 +104,7 @@ type pending struct {
 func start(ctx context.Context, store Store, key trust.Signer, h head, view *View, opts Options) *Log {
 	l := &Log{
 		store: store, opts: opts, key: key, state: h.state, background: context.WithoutCancel(ctx),
-		head: h, block: view.tail, signed: view.signed, blocks: slices.Clip(view.blocks), view: *view,
+		head: h, block: view.tail, signed: view.signed, renew: view.whole, blocks: slices.Clip(view.blocks), view: *view,
 		queue: make(chan *pending, queued), closing: make(chan struct{}), done: make(chan struct{}),
 	}
 	l.origin, _, _ = h.state.Log()

@@ -126,6 +126,7 @@ func Open(ctx context.Context, store Store, pin Pin, opts Options, keys ...trust
 type reading struct {
 	replay
 	first int64 // number of the first entry of replay.index
+	whole bool  // there was no snapshot that holds
 }
 
 // read reads a log from its newest snapshot that holds, or from the start.
@@ -145,7 +146,7 @@ func read(ctx context.Context, store Store, pin Pin, keys []trust.PublicKey, opt
 		// What the snapshot says does not stand in the log. The whole is read, to
 		// say what is wrong with it.
 	}
-	r := &reading{replay: replay{head: emptyHead(), pin: pin, workers: opts.Workers, progress: opts.Progress}}
+	r := &reading{whole: true, replay: replay{head: emptyHead(), pin: pin, workers: opts.Workers, progress: opts.Progress}}
 	if err := r.run(ctx, store, Position{}); err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ type View struct {
 
 	blocks  []indexEntry
 	tail    Position
+	whole   bool // it was read without a snapshot
 	indexed bool
 	stored  int    // entries of the index that the store has
 	nodes   *nodes // of blocks, once they were asked for
@@ -58,7 +59,7 @@ func Read(ctx context.Context, store Store, pin Pin, opts Options, keys ...trust
 }
 
 func (r *reading) view(store Store, opts Options) *View {
-	return &View{store: store, opts: opts, state: r.state, tree: r.tree, note: r.note, signed: r.signed, torn: r.problem, blocks: r.index, tail: r.tail()}
+	return &View{store: store, opts: opts, state: r.state, tree: r.tree, note: r.note, signed: r.signed, torn: r.problem, blocks: r.index, tail: r.tail(), whole: r.whole}
 }
 
 // tail is where the lines behind the last whole block begin.

@@ -275,7 +275,7 @@ func (l *Log) special(body func() (record.Body, error), p *pending) error {
 	if !isCheckpoint {
 		return nil
 	}
-	l.signed = before.tree.size
+	l.signed, l.renew = before.tree.size, false
 	before.note = checkpoint.Note
 	if l.signed%blockSize == 0 {
 		before.block = l.block // the block begins with the checkpoint itself
@@ -291,7 +291,11 @@ func (l *Log) special(body func() (record.Body, error), p *pending) error {
 	return nil
 }
 
-func (l *Log) endsInCheckpoint() bool { return l.signed > 0 && l.head.tree.size == l.signed+1 }
+// endsInCheckpoint says whether there is nothing to make a checkpoint of. A log
+// that was read as a whole gets one all the same, for the snapshot's sake.
+func (l *Log) endsInCheckpoint() bool {
+	return l.head.tree.size == 0 || l.signed > 0 && l.head.tree.size == l.signed+1 && !l.renew
+}
 
 // checkpointBody signs the present head. A log that ends in a checkpoint
 // needs no other.
