@@ -96,7 +96,9 @@ func matrix(prepare, body func(durable.FS) error, check func(*durabletest.Case) 
 	}
 	m := sampling{prepare: prepare, body: body, check: check, every: every * 2 * sparser}
 	modes := []durabletest.Mode{durabletest.Crash, durabletest.FailLost, durabletest.FailKept, durabletest.Short, durabletest.ShortFull}
-	modes = modes[:max(len(modes)/sparser, 1)]
+	if every > 8 { // the long ones; what is to catch planted bugs tries all
+		modes = modes[:max(len(modes)/sparser, 1)]
+	}
 	for calls := m.try(); m.err == nil && len(modes) > 0; modes = modes[1:] {
 		for i := 0; i < calls && m.err == nil; i++ {
 			first := durabletest.Fault{At: i, Mode: modes[0]}
