@@ -23,14 +23,17 @@ var rows = map[string]int{
 	"label": 0, "level": 0, "vectors": 0,
 	"internal/canonical": 0, "internal/beneath": 0, "internal/durable": 0, "internal/visible": 0,
 	"internal/durable/durabletest": 1, "capability": 1, "trust": 1, "internal/skillmd": 1,
-	"manifest": 2, "internal/shellread": 2, "internal/trusttest": 2,
+	"manifest": 2, "corpus": 2, "internal/shellread": 2, "internal/trusttest": 2,
 	"record": 3,
-	"skill":  4, "audit": 4, "audit/audittest": 7,
+	"skill":  4, "audit": 4, "audit/audittest": 7, "approval": 4, "broker": 4, "verdict": 4,
+	"gate":             5,
+	"internal/host/fs": 6, "internal/observe/rehash": 6, "internal/ask/inbox": 6,
+	"internal/runtime": 7,
 	"internal/keyfile": 6, "internal/keyfile/keyfiletest": 7, "internal/store/file": 6, "internal/anchor": 6, "internal/witness": 6,
 	"internal/witness/witnesstest": 7,
 	"internal/home":                7,
-	"":                             8,
-	"cmd/iff":                      10, "docs": 10, "vectors/gen": 10, "internal/crashtest": 10,
+	"":                             8, "ensemble": 8, "internal/serve": 9,
+	"cmd/iff": 10, "docs": 10, "vectors/gen": 10, "internal/crashtest": 10,
 }
 
 // pureRows may not reach the network, other processes, databases or the

@@ -163,7 +163,7 @@ func TestPointerBodies(t *testing.T) {
 		"init":       &record.Init{Origin: "x"},
 		"checkpoint": &record.Checkpoint{Note: "x"},
 		"rotation":   &record.KeyRotated{},
-		"request":    &record.Request{Agent: "a", Objects: []string{}},
+		"request":    &record.Request{Agent: "a", Plan: []record.Change{}},
 	} {
 		m := &audittest.Memory{}
 		l := create(t, m, options())
@@ -182,14 +182,15 @@ func TestPointerBodies(t *testing.T) {
 	}
 }
 
-// The name of a payload, blob- and 64 digits, is one that the store in files takes. Without it Keep fails beyond 4 KiB; and after a power
-// cut that tore anything long, or anything that is no text, Open refuses for ever, because it cannot keep what it is about to cut off.
+// The name of a payload, blob- and 64 digits, is one that the store in files takes. Without it Keep fails for what does not stand in a
+// line; and after a power cut that tore anything long, or anything that is no text, Open refuses for ever, because it cannot keep what it
+// is about to cut off.
 func TestBlobNames(t *testing.T) {
 	store, err := file.Create(durabletest.New(), "/log", nil)
 	must(t, err)
 	l, err := audit.Create(t.Context(), store, begin(), trusttest.NewKey(1), options())
 	must(t, err)
-	if _, err := l.Keep(t.Context(), make([]byte, 5000)); err != nil {
+	if _, err := l.Keep(t.Context(), make([]byte, record.MaxInline+1)); err != nil {
 		t.Error(err)
 	}
 	must(t, l.Close())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/audit/audittest"
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/internal/trusttest"
 	"github.com/iff-run/iff/record"
 )
@@ -54,10 +55,10 @@ func reopen(t testing.TB, m *audittest.Memory, opts audit.Options) (*audit.Log, 
 // call is the records of one call, i saying which.
 func call(i int) []record.Entry {
 	id, session := fmt.Sprintf("01J9Z-%d", i), "7K2M"
-	change := []record.Change{{Object: fmt.Sprintf("work/reports/%d.md", i), Before: "absent", After: fmt.Sprintf("%064d", i)}}
+	change := []record.Change{{Object: corpus.Object(fmt.Sprintf("work/reports/%d.md", i)), Before: "absent", After: corpus.State(fmt.Sprintf("%064d", i))}}
 	envelope := fmt.Sprintf(`{"arguments":{"content":"# Report %d\n\nRevenue rose in the third quarter, see the table below.\n","mode":"replace"},"capability":"fs.write.irrev","objects":[{"expect":"absent","object":%q}],"reasoning":"The skill says to write the report of each quarter into its own file.","target":%q}`, i, change[0].Object, change[0].Object)
 	return []record.Entry{
-		{Session: session, Request: id, Body: record.Request{Payload: record.Payload{Digest: sha256.Sum256([]byte(envelope)), Size: int64(len(envelope)), Text: envelope}, Agent: "opencode", Capability: "fs.write.irrev", Effect: "irreversible", Level: "declared", Mark: "PUBLIC", Objects: []string{change[0].Object}, Target: change[0].Object}},
+		{Session: session, Request: id, Body: record.Request{Payload: record.Payload{Digest: sha256.Sum256([]byte(envelope)), Size: int64(len(envelope)), Text: envelope}, Agent: "opencode", Capability: "fs.write.irrev", Effect: "irreversible", Level: "declared", Mark: "PUBLIC", Plan: change, Target: string(change[0].Object)}},
 		{Session: session, Request: id, Body: record.Decision{Broker: "level", Cause: record.CauseLevel, Choice: record.Approve, Profile: "dev", Rule: "fs.write.irrev(reports/**)"}},
 		{Session: session, Request: id, Body: record.Intent{Attempt: 1, Fence: 1, Key: id, Plan: change, Staging: ".iff-" + id}},
 		{Session: session, Request: id, Body: record.Executed{Outcome: record.Outcome{Readings: change}}},

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/iff-run/iff/audit"
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/internal/durable"
 	"github.com/iff-run/iff/internal/store/file"
 	"github.com/iff-run/iff/internal/trusttest"
@@ -255,7 +256,7 @@ func BenchmarkVerify(b *testing.B) {
 func repeat(c record.Change, n int) []record.Change {
 	out := make([]record.Change, n)
 	for i := range out {
-		c.Object = "work/" + strings.Repeat("d/", i%5) + fmt.Sprint(i)
+		c.Object = corpus.Object("work/" + strings.Repeat("d/", i%5) + fmt.Sprint(i))
 		out[i] = c
 	}
 	return out

@@ -18,9 +18,10 @@ type Recovered struct {
 	// written, which nobody had been told was durable. They are kept; the
 	// recovery record has their digest.
 	Torn int64
-	// Denied are calls that had no decision, Expired those with a decision and
-	// no intent, RolledBack those that were staged in memory. Nothing of them
-	// happened. They are closed by the recovery record.
+	// RolledBack are calls that were staged in memory, decided or not. Of the
+	// others Denied are those that had no decision, Expired those with a decision
+	// and no intent. Nothing of them happened. They are closed by the recovery
+	// record.
 	Denied, Expired, RolledBack []string
 	// InDoubt are calls with an intent and no outcome, new and old ones. They
 	// stay open until a resolved record closes them.
@@ -30,8 +31,8 @@ type Recovered struct {
 // InDoubt is a call of which nobody knows whether it happened.
 type InDoubt struct {
 	record.Call
-	// Records are its request, decision and intent as far as they were
-	// recorded, in order.
+	// Records are its request, decision, staged and intent as far as they were
+	// recorded, in order; of a rollback its intent alone.
 	Records []record.Record
 }
 
@@ -247,7 +248,9 @@ func (v *View) inDoubt(ctx context.Context) ([]InDoubt, error) {
 			continue
 		}
 		d := InDoubt{Call: c}
-		for _, seq := range []int64{c.Request, c.Decision, c.Staged, c.Intent} {
+		seqs := []int64{c.Request, c.Decision, c.Staged, c.Intent}
+		slices.Sort(seqs) // what waited for a barrier was staged before it was decided
+		for _, seq := range seqs {
 			if seq < 0 {
 				continue
 			}

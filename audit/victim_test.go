@@ -36,7 +36,7 @@ func newVictim(t testing.TB, origin string, seed int) *victim {
 	for i := range 24 {
 		entries := call(seed + i)
 		if i%8 == 3 {
-			p, err := l.Keep(t.Context(), bytes.Repeat([]byte{byte(seed), byte(i)}, 4000))
+			p, err := l.Keep(t.Context(), bytes.Repeat([]byte{byte(seed), byte(i)}, record.MaxInline))
 			must(t, err)
 			r := entries[0].Body.(record.Request)
 			r.Payload = p

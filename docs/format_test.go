@@ -63,7 +63,7 @@ func makeExample(t *testing.T) example {
 		record.Entry{Session: "7K2M", Body: record.Session{Agent: "opencode", Transition: record.SessionOpened}})
 	appended(t, l, record.Entry{Session: "7K2M", Request: "01J9ZK3V7M8Q4R5T6W7X8Y9Z0A", Body: record.Request{
 		Agent: "opencode", Capability: "fs.read", Effect: "none", Envelope: record.Hash{0xe1}, Level: "declared", Mark: "PUBLIC",
-		Objects: []string{"work/a\u202eb"}, Target: "a\u202eb",
+		Plan: []record.Change{}, Target: "a\u202eb",
 	}})
 	state := l.State().Canonical()
 	note, err := l.Checkpoint(t.Context())

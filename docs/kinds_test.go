@@ -106,10 +106,10 @@ func (f filler) objectOf(t *testing.T, b record.Body) map[string]any {
 
 // shapes are the objects that stand in bodies, by their fields.
 var shapes = map[string]string{
-	"digest,size,text":                             "payload",
-	"after,before,object":                          "change",
-	"content,level,name,signer,subject,version":    "skill",
-	"corpus,objects,observer,root,snapshot,unread": "corpus",
+	"digest,size,text":                                           "payload",
+	"after,before,object":                                        "change",
+	"content,level,name,signer,subject,version":                  "skill",
+	"base,corpus,objects,observer,root,snapshot,unread,volatile": "corpus",
 }
 
 func (f filler) typeOf(t *testing.T, v any) string {

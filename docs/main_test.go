@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/iff-run/iff/audit"
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/internal/durable"
 	"github.com/iff-run/iff/internal/store/file"
 	"github.com/iff-run/iff/internal/trusttest"
@@ -131,11 +132,11 @@ var nasty = []string{
 // call is the records of one call.
 func call(i int) []record.Entry {
 	id, text := fmt.Sprintf("01J9Z-%d", i), nasty[i%len(nasty)]
-	plan := []record.Change{{Object: "work/" + text, Before: "absent", After: fmt.Sprintf("%064d", i)}}
+	plan := []record.Change{{Object: corpus.Object("work/" + text), Before: corpus.Absent, After: corpus.State(fmt.Sprintf("%064d", i))}}
 	of := func(b record.Body) record.Entry { return record.Entry{Session: "7K2M", Request: id, Body: b} }
 	return []record.Entry{
-		of(record.Request{Agent: "opencode", Capability: "fs.write.irrev", Effect: "irreversible", Level: "declared", Mark: "PUBLIC", Objects: []string{text}, Target: text}),
-		of(record.Decision{Broker: "level", Cause: record.CauseLevel, Choice: record.Approve, Expires: trusttest.Now, Profile: "dev", Request: int64(i)}),
+		of(record.Request{Agent: "opencode", Capability: "fs.write.irrev", Effect: "irreversible", Level: "declared", Mark: "PUBLIC", Plan: plan, Target: text}),
+		of(record.Decision{Broker: "level", Cause: record.CauseLevel, Choice: record.Approve, Expires: trusttest.Now, Profile: "dev"}),
 		of(record.Intent{Attempt: 1, Fence: 1, Key: id, Plan: plan, Staging: ".iff-" + id}),
 		of(record.Executed{Outcome: record.Outcome{Detail: text, Readings: plan}}),
 	}

@@ -33,7 +33,7 @@ type Payload struct {
 }
 
 // MaxInline is the longest payload that stands in a line, in bytes.
-const MaxInline = 4 << 10
+const MaxInline = 8 << 10
 
 func (b *Payload) walk(c *codec) {
 	c.open()
@@ -52,35 +52,21 @@ func (b *Payload) opt(c *codec, name string) {
 	b.walk(c)
 }
 
-// Change is one object, named <corpus>/<path>, with two of its states: a
-// digest, "absent", "any" where only what is appended is known, or
-// "unreadable".
-type Change struct {
-	After  string
-	Before string
-	Object string
-}
-
-func (b *Change) walk(c *codec) {
-	c.open()
-	c.text("after", &b.After)
-	c.text("before", &b.Before)
-	c.text("object", &b.Object)
-	c.close()
-}
-
-func changes(c *codec, name string, v *[]Change) { array(c, name, v, (*Change).walk) }
-
-// Request says what is asked for, before anyone decides.
+// Request says what is asked for, before anyone decides. All that a session
+// knows that bears on the decision stands in it.
 type Request struct {
-	Agent      string   // principal that asks
-	Capability string   // token of the vocabulary
-	Effect     string   // none, reversible, irreversible
-	Envelope   Hash     // of the canonical envelope
-	Level      string   // of the session
-	Mark       string   // label of all that the session has read
-	Objects    []string // that it names
-	Payload    Payload  // the envelope
+	Agent      string // principal that asks
+	Capability string // token of the vocabulary
+	Effect     string // none, reversible, irreversible
+	Envelope   Hash   // of the canonical envelope
+	Guarded    string // name of the loaded skill or control file that it reaches for; may be empty
+	Key        string // the agent's idempotency key; may be empty
+	Level      string // of the session
+	Mark       string // label of all that the session has read, this call's input included
+	Payload    Payload
+	Plan       []Change // what it would do; "any" before and after where it appends
+	Rest       Payload  // the plan, where it is too long for the line
+	Sink       string   // label that what it writes to may hold; empty for reads
 	Skill      string   // subject of the active skill, hex; may be empty
 	Target     string   // as resolved
 }
@@ -91,10 +77,14 @@ func (b *Request) walk(c *codec) {
 	c.text("capability", &b.Capability)
 	c.text("effect", &b.Effect)
 	c.hash("envelope", &b.Envelope)
+	c.optText("guarded", &b.Guarded)
+	c.optText("key", &b.Key)
 	c.text("level", &b.Level)
 	c.text("mark", &b.Mark)
-	c.texts("objects", &b.Objects)
 	b.Payload.opt(c, "payload")
+	changes(c, "plan", &b.Plan)
+	b.Rest.opt(c, "rest")
+	c.optText("sink", &b.Sink)
 	c.optText("skill", &b.Skill)
 	c.text("target", &b.Target)
 	c.close()
@@ -131,16 +121,20 @@ const (
 	CauseLabel      Cause = "label"
 	CauseBroker     Cause = "broker" // there is none, or it failed
 	CauseCrash      Cause = "crash"
+	CauseHost       Cause = "host"    // the call cannot be done as it is, or nothing here can do it
+	CauseSession    Cause = "session" // paused, ended, or over its limits
 )
 
 var causes = []Cause{
 	CauseHuman, CausePolicy, CauseWebhook, CauseLevel, CauseUndeclared, CauseTimeout, CauseCancelled,
-	CauseRevoked, CauseLabel, CauseBroker, CauseCrash,
+	CauseRevoked, CauseLabel, CauseBroker, CauseCrash, CauseHost, CauseSession,
 }
 
-// Decision is what a broker said of one request, bound to its envelope.
+// Decision is what a broker said of the request before it that has the same
+// id, bound to its envelope.
 type Decision struct {
-	Approver  string // key id of who signed; may be empty
+	Approver  string // signer id of who signed; may be empty
+	Batch     []Hash // digests of all that was signed together; empty if it is this alone
 	Broker    string
 	Cause     Cause
 	Choice    Choice
@@ -148,7 +142,7 @@ type Decision struct {
 	Expires   time.Time // of an approval; zero if it does not
 	Nonce     string
 	Profile   string
-	Request   int64  // sequence number of the request
+	Reason    string // closed token, of a denial; may be empty
 	Rule      string // grant or policy rule that decided
 	SameUID   bool   // the approver's user is the agent's
 	Signature string // base64, over the approval (DESIGN section 9)
@@ -158,6 +152,7 @@ type Decision struct {
 func (b *Decision) walk(c *codec) {
 	c.open()
 	c.optText("approver", &b.Approver)
+	c.optHashes("batch", &b.Batch)
 	c.text("broker", &b.Broker)
 	token(c, "cause", &b.Cause, causes)
 	token(c, "choice", &b.Choice, choices)
@@ -165,7 +160,7 @@ func (b *Decision) walk(c *codec) {
 	c.optTime("expires", &b.Expires)
 	c.optText("nonce", &b.Nonce)
 	c.text("profile", &b.Profile)
-	c.int("request", &b.Request)
+	c.optText("reason", &b.Reason)
 	c.optText("rule", &b.Rule)
 	c.bool("sameUid", &b.SameUID)
 	c.optText("signature", &b.Signature)
@@ -176,10 +171,10 @@ func (b *Decision) walk(c *codec) {
 // LateDecision came after the request was decided and has no effect.
 type LateDecision struct{ Decision }
 
-// Intent consumes a decision and says what is about to be done.
+// Intent consumes the decision before it that has the same request id, and says
+// what is about to be done. A decision is consumed once.
 type Intent struct {
 	Attempt  int64 // from 1
-	Decision Hash  // leaf of the decision's line
 	Envelope Hash
 	Fence    int64    // of the runtime
 	Key      string   // idempotency key, minted by the gate
@@ -191,7 +186,6 @@ type Intent struct {
 func (b *Intent) walk(c *codec) {
 	c.open()
 	c.int("attempt", &b.Attempt)
-	c.hash("decision", &b.Decision)
 	c.hash("envelope", &b.Envelope)
 	c.int("fence", &b.Fence)
 	c.text("key", &b.Key)
@@ -207,11 +201,11 @@ type CommitIntent struct{ Intent }
 // RollbackIntent is the intent to put back what was before a commit.
 type RollbackIntent struct{ Intent }
 
-// Outcome is what came of an intent.
+// Outcome is what came of a call: of the intent before it that has the same
+// request id, if there is one.
 type Outcome struct {
 	Detail   string // the host's words
 	Envelope Hash
-	Intent   Hash // leaf of the intent's line; zero for reads
 	Readings []Change
 	Reason   string  // closed token, where something was refused or failed
 	Rest     Payload // the readings, where they are too long for the line
@@ -222,7 +216,6 @@ func (b *Outcome) walk(c *codec) {
 	c.open()
 	c.optText("detail", &b.Detail)
 	c.hash("envelope", &b.Envelope)
-	c.optHash("intent", &b.Intent)
 	changes(c, "readings", &b.Readings)
 	c.optText("reason", &b.Reason)
 	b.Rest.opt(c, "rest")
@@ -233,14 +226,16 @@ func (b *Outcome) walk(c *codec) {
 // Executed says that the call was done.
 type Executed struct{ Outcome }
 
-// Error says that the host refused or failed.
+// Error says that the host refused or failed. Without an intent before it the
+// call was approved and then not attempted, for the reason it gives.
 type Error struct{ Outcome }
 
 // Committed says that what was staged is in the world.
 type Committed struct{ Outcome }
 
-// RolledBack says that what was staged or committed is not in the world, or
-// no longer.
+// RolledBack says that what was committed was put back. Without a
+// rollback.intent before it, it says that what was staged was dropped and never
+// reached the world.
 type RolledBack struct{ Outcome }
 
 // Staged says that a reversible write waits in memory.
@@ -278,8 +273,8 @@ type Resolved struct {
 	By       string // "recovery", or the operator
 	Evidence string
 	Finding  Finding
-	Intent   Hash
-	Readings []Change
+	Readings []Change // planned before, found now
+	Rest     Payload  // the readings, where they are too long for the line
 }
 
 func (b *Resolved) walk(c *codec) {
@@ -287,8 +282,8 @@ func (b *Resolved) walk(c *codec) {
 	c.text("by", &b.By)
 	c.text("evidence", &b.Evidence)
 	token(c, "finding", &b.Finding, findings)
-	c.hash("intent", &b.Intent)
 	changes(c, "readings", &b.Readings)
+	b.Rest.opt(c, "rest")
 	c.close()
 }
 
@@ -323,9 +318,9 @@ func Payloads(b Body) []Payload {
 	var out []Payload
 	switch b := b.(type) {
 	case Request:
-		out = []Payload{b.Payload}
+		out = []Payload{b.Payload, b.Rest}
 	case ReversibleRequest:
-		out = []Payload{b.Payload}
+		out = []Payload{b.Payload, b.Rest}
 	case Intent:
 		out = []Payload{b.Rest}
 	case CommitIntent:
@@ -341,6 +336,8 @@ func Payloads(b Body) []Payload {
 	case RolledBack:
 		out = []Payload{b.Rest, b.Result}
 	case Staged:
+		out = []Payload{b.Rest}
+	case Resolved:
 		out = []Payload{b.Rest}
 	case Barrier:
 		for _, c := range b.Corpora {

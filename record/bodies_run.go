@@ -69,10 +69,13 @@ const (
 	SessionStopped      Transition = "stopped"
 	SessionAborted      Transition = "aborted"
 	SessionClosed       Transition = "closed"
+	SessionSkill        Transition = "skill" // the content of a skill was delivered, and it is active
+	AgentReset          Transition = "reset" // an operator cleared what an agent had been given and had read
 )
 
 var transitions = []Transition{
 	SessionOpened, SessionPaused, SessionResumed, SessionCheckpointed, SessionStopped, SessionAborted, SessionClosed,
+	SessionSkill, AgentReset,
 }
 
 // Session is one transition of the session that the record names.
@@ -98,22 +101,26 @@ func (b *Session) walk(c *codec) {
 
 // CorpusRoot is what a whole corpus was at an instant with no lease.
 type CorpusRoot struct {
+	Base     Hash // root of the snapshot that Snapshot lists the changes from; zero: it is the whole
 	Corpus   string
 	Objects  int64
 	Observer string
 	Root     Hash
-	Snapshot Payload // the states themselves
+	Snapshot Payload // the states themselves, or those that differ from Base with absent for what is gone; package corpus
 	Unread   int64   // objects that could not be read
+	Volatile []string
 }
 
 func (b *CorpusRoot) walk(c *codec) {
 	c.open()
+	c.optHash("base", &b.Base)
 	c.text("corpus", &b.Corpus)
 	c.int("objects", &b.Objects)
 	c.text("observer", &b.Observer)
 	c.hash("root", &b.Root)
 	b.Snapshot.opt(c, "snapshot")
 	c.int("unread", &b.Unread)
+	c.texts("volatile", &b.Volatile)
 	c.close()
 }
 
@@ -164,9 +171,10 @@ func (b *Verdict) walk(c *codec) {
 }
 
 // Recovery says what an opener of the log found: a tail that a crash had torn
-// and that was cut off, and calls that the crash ended. Denied had no decision,
-// expired a decision and no intent; both did nothing. RolledBack were staged in
-// memory only. InDoubt have an intent and no outcome: they stay open.
+// and that was cut off, and calls that the crash ended. RolledBack were staged in
+// memory only, decided or not; of the others Denied had no decision, Expired a
+// decision and no intent. None of them did anything. InDoubt have an intent and
+// no outcome: they stay open.
 type Recovery struct {
 	Denied     []string
 	Expired    []string

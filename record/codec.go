@@ -213,6 +213,10 @@ func (c *codec) bool(name string, v *bool) {
 
 func (c *codec) hash(name string, v *Hash) {
 	c.key(name)
+	hashElement(v, c)
+}
+
+func hashElement(v *Hash, c *codec) {
 	if c.writing {
 		c.out = append(hex.AppendEncode(append(c.out, '"'), v[:]), '"')
 		return
@@ -294,6 +298,11 @@ func token[T ~string](c *codec, name string, v *T, allowed []T) {
 // array is a list of any type. An empty one is written as [].
 func array[T any](c *codec, name string, v *[]T, element func(*T, *codec)) {
 	c.key(name)
+	elements(c, v, element)
+}
+
+// elements is an array without the name before it.
+func elements[T any](c *codec, v *[]T, element func(*T, *codec)) {
 	c.lit('[')
 	if c.writing {
 		for i := range *v {
@@ -327,4 +336,15 @@ func textElement(v *string, c *codec) {
 		return
 	}
 	*v = c.string()
+}
+
+// optHashes is a list that is left out when it is empty.
+func (c *codec) optHashes(name string, v *[]Hash) {
+	if !c.has(name, len(*v) == 0) {
+		*v = nil
+		return
+	}
+	if array(c, name, v, hashElement); len(*v) == 0 {
+		c.fail(name + " is there and empty")
+	}
 }

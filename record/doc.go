@@ -38,8 +38,9 @@
 //
 // [State] answers what has to be known of the past: which log this is and with
 // which key it signs, the newest version seen of every skill, the newest trust
-// document, what every directory was placed as, the calls that are open and the
-// sessions. It is derived from the records alone, in their order, and never
-// edited. A record that makes no sense where it stands (an outcome without a
-// call) changes nothing; saying so is the verdict's part.
+// document, what every directory was placed as, the calls and the sessions that
+// are open, and what each agent was given and has read. It is derived from the
+// records alone, in their order, and never edited. A record that makes no sense
+// where it stands (an outcome without a call) changes nothing; saying so is the
+// verdict's part.
 package record

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/internal/canonical"
 	"github.com/iff-run/iff/record"
 	"pgregory.net/rapid"
@@ -35,7 +36,7 @@ var tokens = map[reflect.Type][]string{
 	reflect.TypeFor[record.Choice]():     {"approve", "deny"},
 	reflect.TypeFor[record.Cause]():      {"human", "timeout", "crash"},
 	reflect.TypeFor[record.Finding]():    {"executed", "partial"},
-	reflect.TypeFor[record.Transition](): {"opened", "closed"},
+	reflect.TypeFor[record.Transition](): {"opened", "skill", "reset", "closed"},
 	reflect.TypeFor[record.Result]():     {"PASS", "OPEN"},
 }
 
@@ -311,7 +312,7 @@ func BenchmarkEncode(b *testing.B) {
 func typical(tb testing.TB) []byte {
 	body := record.Intent{
 		Attempt: 1, Fence: 3, Key: "01J9ZK3V7M8Q4R5T6W7X8Y9Z0A", Staging: ".iff-01J9ZK3V7M8Q4R5T6W7X8Y9Z0A",
-		Plan: []record.Change{{Object: "work/reports/2026-q3.md", Before: strings.Repeat("a", 64), After: strings.Repeat("b", 64)}},
+		Plan: []record.Change{{Object: "work/reports/2026-q3.md", Before: corpus.State(strings.Repeat("a", 64)), After: corpus.State(strings.Repeat("b", 64))}},
 	}
 	line, err := record.Record{Seq: 4711, Batch: 4700, Time: when, Session: "7K2M", Request: "01J9ZK3V7M8Q4R5T6W7X8Y9Z0A", Body: body}.Line()
 	if err != nil {

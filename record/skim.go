@@ -1,5 +1,7 @@
 package record
 
+import "strings"
+
 // Skimmer reads lines for folding and nothing else. It checks as strictly as
 // [ParseLine]; but the bodies of calls, which are most of a log, are read into
 // memory that is used again and come back with only what [State] looks at. The
@@ -12,13 +14,12 @@ type Skimmer struct {
 	intent   Intent
 	outcome  Outcome
 	staged   Staged
+	asked    asked
 }
 
-// What folding looks at in the bodies of calls: their kind, and of a decision
-// the choice.
+// What folding looks at in the bodies of calls: their kind, of a request what it
+// says of its agent, and of a decision the choice.
 var (
-	skimmedRequest    Body = Request{}
-	skimmedReversible Body = ReversibleRequest{}
 	skimmedApproval   Body = Decision{Choice: Approve}
 	skimmedDenial     Body = Decision{Choice: Deny}
 	skimmedIntent     Body = Intent{}
@@ -59,10 +60,12 @@ func (s *Skimmer) body(k Kind) Body {
 	switch k {
 	case KindRequest:
 		s.request.walk(c)
-		return skimmedRequest
+		s.asked.by(&s.request)
+		return s.asked.request
 	case KindReversibleRequest:
 		s.request.walk(c)
-		return skimmedReversible
+		s.asked.by(&s.request)
+		return s.asked.reversible
 	case KindDecision:
 		if s.decision.walk(c); s.decision.Choice == Approve {
 			return skimmedApproval
@@ -94,4 +97,20 @@ func (s *Skimmer) body(k Kind) Body {
 		return skimmedStaged
 	}
 	return decode(k, c)
+}
+
+// asked is what folding looks at in a request, as the body of either kind. It
+// is kept, for requests that stand near one another mostly agree in it.
+type asked struct {
+	agent, mark         string // as the line has them, with escapes
+	request, reversible Body
+}
+
+func (a *asked) by(b *Request) {
+	if a.request != nil && a.agent == b.Agent && a.mark == b.Mark {
+		return
+	}
+	a.agent, a.mark = strings.Clone(b.Agent), strings.Clone(b.Mark)
+	seen := Request{Agent: unescape(a.agent), Mark: unescape(a.mark)}
+	a.request, a.reversible = seen, ReversibleRequest{seen}
 }

@@ -48,7 +48,8 @@ type State struct {
 	placed    map[string]Skill
 	order     []string // directories in the order they first appeared
 	calls     map[string]Call
-	sessions  map[string]Transition
+	sessions  map[string]OpenSession
+	agents    map[string]Agent
 	verdictAt int64 // sequence number of the last verdict plus one
 }
 
@@ -92,7 +93,7 @@ func (s *State) apply(r Record) {
 	case SkillLoaded:
 		s.place(b.Directory, b.Skill)
 	case Session:
-		s.session(r.Session, b.Transition)
+		s.session(r, b)
 	case Verdict:
 		s.verdictAt = r.Seq + 1
 	case Recovery:
@@ -141,24 +142,14 @@ func (b Skill) clone() Skill {
 	return b
 }
 
-func (s *State) session(id string, t Transition) {
-	switch t {
-	case SessionStopped, SessionAborted, SessionClosed:
-		delete(s.sessions, id)
-		return
-	}
-	if s.sessions == nil {
-		s.sessions = make(map[string]Transition)
-	}
-	s.sessions[strings.Clone(id)] = t
-}
-
 // call folds the records of one call.
 func (s *State) call(r Record) {
 	switch b := r.Body.(type) {
 	case Request:
+		s.know(b.Agent, "", b.Mark)
 		s.open(r, false)
 	case ReversibleRequest:
+		s.know(b.Agent, "", b.Mark)
 		s.open(r, true)
 	case Decision:
 		s.decide(r, b.Choice)
@@ -174,11 +165,11 @@ func (s *State) call(r Record) {
 	}
 }
 
-// decide folds a decision. Only the first counts: a later one must not make an
-// intent disappear.
+// decide folds a decision. Only the first counts, and none behind an intent,
+// such as that of a rollback: it must not make an intent disappear.
 func (s *State) decide(r Record, choice Choice) {
 	c, ok := s.calls[r.Request]
-	if !ok || c.Decision >= 0 {
+	if !ok || c.Decision >= 0 || c.Intent >= 0 {
 		return
 	}
 	if choice != Approve {

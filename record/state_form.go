@@ -10,6 +10,8 @@ import (
 // walk writes or reads the canonical form of the state.
 func (s *State) walk(c *codec) {
 	c.open()
+	agents := listed(c, s.agents, func(a, b Agent) int { return strings.Compare(a.Name, b.Name) })
+	array(c, "agents", &agents, (*Agent).walk)
 	calls := listed(c, s.calls, func(a, b Call) int { return strings.Compare(a.ID, b.ID) })
 	array(c, "calls", &calls, (*Call).walk)
 	c.int("epoch", &s.epoch)
@@ -26,8 +28,8 @@ func (s *State) walk(c *codec) {
 	}
 	array(c, "placed", &places, (*place).walk)
 	c.text("root", &s.root)
-	sessions := s.sessionList(c)
-	array(c, "sessions", &sessions, (*sessionState).walk)
+	sessions := listed(c, s.sessions, func(a, b OpenSession) int { return strings.Compare(a.ID, b.ID) })
+	array(c, "sessions", &sessions, (*OpenSession).walk)
 	c.int("size", &s.size)
 	c.text("trustDigest", &s.trust.Digest)
 	c.int("trustVersion", &s.trust.Version)
@@ -36,15 +38,14 @@ func (s *State) walk(c *codec) {
 	if c.writing || c.err != nil {
 		return
 	}
-	s.fill(calls, observed, places, sessions)
+	s.agents = keyed(agents, func(a Agent) string { return a.Name })
+	s.calls = keyed(calls, func(k Call) string { return k.ID })
+	s.sessions = keyed(sessions, func(o OpenSession) string { return o.ID })
+	s.fill(observed, places)
 }
 
-func (s *State) fill(calls []Call, observed []version, places []place, sessions []sessionState) {
-	s.calls, s.sessions = make(map[string]Call), make(map[string]Transition)
+func (s *State) fill(observed []version, places []place) {
 	s.observed, s.placed = make(map[Identity]Observed), make(map[string]Skill)
-	for _, k := range calls {
-		s.calls[k.ID] = k
-	}
 	for _, v := range observed {
 		s.observed[Identity{v.name, v.signer}] = Observed{v.version, v.subject}
 	}
@@ -52,9 +53,15 @@ func (s *State) fill(calls []Call, observed []version, places []place, sessions 
 		s.placed[p.directory] = p.skill
 		s.order = append(s.order, p.directory)
 	}
-	for _, t := range sessions {
-		s.sessions[t.id] = t.transition
+}
+
+// keyed is a map of what was listed.
+func keyed[V any](list []V, key func(V) string) map[string]V {
+	out := make(map[string]V, len(list))
+	for _, v := range list {
+		out[key(v)] = v
 	}
+	return out
 }
 
 // listed is the values of a map in order, when writing.
@@ -115,29 +122,5 @@ func (p *place) walk(c *codec) {
 	c.open()
 	c.text("directory", &p.directory)
 	p.skill.field(c)
-	c.close()
-}
-
-type sessionState struct {
-	id         string
-	transition Transition
-}
-
-func (s *State) sessionList(c *codec) []sessionState {
-	if !c.writing {
-		return nil
-	}
-	out := make([]sessionState, 0, len(s.sessions))
-	for id, t := range s.sessions {
-		out = append(out, sessionState{id, t})
-	}
-	slices.SortFunc(out, func(a, b sessionState) int { return strings.Compare(a.id, b.id) })
-	return out
-}
-
-func (t *sessionState) walk(c *codec) {
-	c.open()
-	c.text("id", &t.id)
-	token(c, "transition", &t.transition, transitions)
 	c.close()
 }

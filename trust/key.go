@@ -126,6 +126,8 @@ const (
 	DomainTrust Domain = "iff/trust/v1\n"
 	// DomainLogKey is for the change of a log's key, which both keys sign.
 	DomainLogKey Domain = "iff/log-key/v1\n"
+	// DomainApproval is for answers to requests, which approvers sign.
+	DomainApproval Domain = "iff/approval/v1\n"
 )
 
 // Message is what is signed for a canonical form: the domain, then the bytes.

@@ -396,8 +396,10 @@ func TestDomainsSeparate(t *testing.T) {
 	if !trust.Verify(k.Public(), trust.DomainSkill, []byte("{}"), sig) {
 		t.Error("does not verify in its own domain")
 	}
-	if trust.Verify(k.Public(), trust.DomainTrust, []byte("{}"), sig) {
-		t.Error("a skill's signature verifies as a trust document's")
+	for _, other := range []trust.Domain{trust.DomainTrust, trust.DomainLogKey, trust.DomainApproval} {
+		if trust.Verify(k.Public(), other, []byte("{}"), sig) {
+			t.Errorf("a skill's signature verifies under %q", other)
+		}
 	}
 }
 

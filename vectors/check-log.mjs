@@ -11,10 +11,10 @@ const leafHash = line => sha256([0], line)
 const node = (left, right) => sha256([1], left, right)
 
 /** The fields of each kind's body; those with a question mark may be left out. */
-const request = 'agent capability effect envelope level mark objects payload? skill? target'
-const decision = 'approver? broker cause choice envelope expires? nonce? profile request rule? sameUid signature? view?'
-const intent = 'attempt decision envelope fence key plan rest? staging?'
-const outcome = 'detail? envelope intent? readings reason? rest? result?'
+const request = 'agent capability effect envelope guarded? key? level mark payload? plan rest? sink? skill? target'
+const decision = 'approver? batch? broker cause choice envelope expires? nonce? profile reason? rule? sameUid signature? view?'
+const intent = 'attempt envelope fence key plan rest? staging?'
+const outcome = 'detail? envelope readings reason? rest? result?'
 const kinds = {
   init: 'logKey operator origin profile root scheme trustDigest',
   'key.created': 'fingerprint name protected',
@@ -41,7 +41,7 @@ const kinds = {
   committed: outcome,
   'rolled-back': outcome,
   staged: 'bytes envelope plan rest?',
-  resolved: 'by evidence finding intent readings',
+  resolved: 'by evidence finding readings rest?',
   mutation: 'after? approved before object proposed route skill subject',
   barrier: 'corpora round',
   verdict: 'corpora findings from report? result to',
@@ -50,11 +50,13 @@ const kinds = {
 }
 const top = 'batch body kind prevHash request seq session time'
 
+const isEmpty = value => value === '' || (Array.isArray(value) && value.length === 0)
+
 /** hasFields: an object with exactly the fields of a list. */
 function hasFields(object, list) {
   const fields = list.split(' ')
   return object instanceof Map && fields.every(f => f.endsWith('?') || object.has(f)) &&
-    [...object.keys()].every(k => fields.includes(k) || (fields.includes(`${k}?`) && object.get(k) !== ''))
+    [...object.keys()].every(k => fields.includes(k) || (fields.includes(`${k}?`) && !isEmpty(object.get(k))))
 }
 
 const hidden = /[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e0fff}]/gu

@@ -4,8 +4,12 @@ import { createHash } from 'node:crypto'
 
 const byBytes = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
+/** The levels, the lowest first. */
+const levels = ['unverified', 'declared', 'tested', 'formal']
+
 export class State {
   constructor() {
+    this.agents = new Map()
     this.calls = new Map()
     this.observed = new Map()
     this.placed = new Map()
@@ -34,6 +38,23 @@ export class State {
     this.calls.set(r.request, { id: r.request, session: r.session, request: r.seq, reversible, ...none })
   }
 
+  /** know keeps the lowest level and every mark of an agent. */
+  know(agent, level, mark) {
+    if (agent === '') return
+    const known = this.agents.get(agent) ?? { rank: levels.length, marks: new Set() }
+    if (level !== '') known.rank = Math.min(known.rank, Math.max(levels.indexOf(level), 0))
+    if (mark !== '') known.marks.add(mark)
+    this.agents.set(agent, known)
+  }
+
+  /** agentList is what stands in the canonical form. */
+  agentList() {
+    const agent = ([name, { rank, marks }]) => ({
+      ...(rank < levels.length && { level: levels[rank] }), marks: [...marks].sort(byBytes), name,
+    })
+    return [...this.agents].map(agent).sort((a, b) => byBytes(a.name, b.name))
+  }
+
   /** step changes a call if it is open. */
   step(r, change) {
     if (this.calls.has(r.request)) Object.assign(this.calls.get(r.request), change)
@@ -44,6 +65,7 @@ export class State {
     const sorted = (map, ...fields) => [...map.values()].sort((a, b) => fields.reduce((found, f) => found || byBytes(a[f], b[f]), 0))
     const form = {
       ...this.plain,
+      agents: this.agentList(),
       calls: sorted(this.calls, 'id'),
       observed: sorted(this.observed, 'name', 'signer'),
       placed: [...this.placed.values()],
@@ -64,6 +86,11 @@ const closed = (state, _, r) => state.calls.delete(r.request)
 const intended = (state, _, r) => state.step(r, { intent: r.seq })
 const trustChanged = (state, { version, digest }) => state.trusted(version, digest)
 
+const asked = reversible => (state, { agent, mark }, r) => {
+  state.know(agent, '', mark)
+  state.open(r, reversible)
+}
+
 /** What each kind does. */
 const folds = {
   init(state, { origin, root, logKey, trustDigest }) {
@@ -81,17 +108,22 @@ const folds = {
   'skill.adopted': seen,
   'skill.signed': seen,
   'skill.loaded': seen,
-  session({ sessions }, { transition }, { session }) {
-    if (['stopped', 'aborted', 'closed'].includes(transition)) sessions.delete(session)
-    else sessions.set(session, { id: session, transition })
+  session(state, { agent, level = '', mark = '', skill, transition }, { session: id, seq }) {
+    if (transition === 'reset') return state.agents.delete(agent)
+    state.know(agent, transition === 'skill' ? level : '', mark)
+    if (['stopped', 'aborted', 'closed'].includes(transition)) return state.sessions.delete(id)
+    if (transition === 'opened' && id !== '' && !state.sessions.has(id)) state.sessions.set(id, { agent, id, opened: seq })
+    const open = state.sessions.get(id)
+    if (open) state.sessions.set(id, { agent: open.agent, id, opened: open.opened, ...(skill && { skill }), transition })
   },
   verdict({ plain }, _, { seq }) {
     plain.verdict = seq + 1
   },
-  request: (state, _, r) => state.open(r, false),
-  'reversible.request': (state, _, r) => state.open(r, true),
+  request: asked(false),
+  'reversible.request': asked(true),
   decision(state, { choice }, r) {
-    if (state.calls.get(r.request)?.decision !== -1) return
+    const call = state.calls.get(r.request)
+    if (call?.decision !== -1 || call.intent !== -1) return
     if (choice === 'approve') state.step(r, { decision: r.seq })
     else state.calls.delete(r.request)
   },

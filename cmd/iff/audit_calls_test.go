@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/record"
 )
@@ -57,7 +58,9 @@ func openToCall(dir string) (*calls, error) {
 
 func callID(i int) string { return fmt.Sprintf("01J9ZTESTCALL%013d", i) }
 
-func digest(i int) string { return fmt.Sprintf("%012x%052x", 0xabcdef000000+i, i) }
+func digest(i int) corpus.State {
+	return corpus.State(fmt.Sprintf("%012x%052x", 0xabcdef000000+i, i))
+}
 
 // append makes records of one call, a millisecond and a half after the last.
 func (c *calls) append(id string, bodies ...record.Body) ([]record.Mark, error) {
@@ -90,7 +93,7 @@ func (c *calls) ask(token, target, effect, reasoning, content string) (record.Re
 	kept, err := c.home.Log().Keep(context.Background(), e.Bytes())
 	return record.Request{
 		Agent: "opencode", Capability: token, Effect: effect, Envelope: e.Hash(), Level: "declared", Mark: "PUBLIC",
-		Objects: []string{"work/" + target}, Payload: kept, Target: target,
+		Payload: kept, Target: target,
 	}, err
 }
 
@@ -112,7 +115,10 @@ func (c *calls) call(i int) error {
 	if err != nil {
 		return err
 	}
-	plan := []record.Change{{Object: "work/" + path, Before: digest(i), After: "absent"}}
+	plan := []record.Change{{Object: corpus.Object("work/" + path), Before: digest(i), After: corpus.Absent}}
+	if kind != 0 {
+		r.Plan, r.Sink = plan, "PUBLIC"
+	}
 	decision := record.Decision{Broker: "inbox", Cause: record.CauseHuman, Choice: record.Approve, Envelope: r.Envelope, Profile: "dev", Approver: "approver", SameUID: true}
 	outcome := record.Outcome{Envelope: r.Envelope, Readings: plan}
 	switch kind {
@@ -130,7 +136,7 @@ func (c *calls) call(i int) error {
 		outcome.Reason, outcome.Detail, outcome.Readings = "no-access", "permission denied", nil
 		return c.each(id, r, decision, c.intent(id, r, plan), record.Error{Outcome: outcome})
 	case 5:
-		r.Target, r.Agent, r.Objects, plan[0].Object = nasty, nasty, []string{nasty}, nasty
+		r.Target, r.Agent, plan[0].Object = nasty, nasty, nasty
 		outcome.Detail = nasty
 		outcome.Readings = []record.Change{{Object: nasty, Before: digest(i), After: digest(i + 1)}}
 		outcome.Result, err = c.home.Log().Keep(context.Background(), []byte(strings.ToValidUTF8(nasty, "?")))

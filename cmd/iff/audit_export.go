@@ -160,9 +160,9 @@ func callCells(b record.Body) []string {
 	var agent, capability, target, choice, cause, reason string
 	var objects []string
 	request := func(b record.Request) {
-		agent, capability, target, objects = b.Agent, b.Capability, b.Target, b.Objects
+		agent, capability, target, objects = b.Agent, b.Capability, b.Target, objectsOf(b.Plan)
 	}
-	decision := func(b record.Decision) { choice, cause = string(b.Choice), string(b.Cause) }
+	decision := func(b record.Decision) { choice, cause, reason = string(b.Choice), string(b.Cause), b.Reason }
 	outcome := func(b record.Outcome) { reason, objects = b.Reason, objectsOf(b.Readings) }
 	switch b := b.(type) {
 	case record.Request:
@@ -215,7 +215,7 @@ func callCells(b record.Body) []string {
 func objectsOf(all []record.Change) []string {
 	out := make([]string, len(all))
 	for i, c := range all {
-		out[i] = c.Object
+		out[i] = string(c.Object)
 	}
 	return out
 }

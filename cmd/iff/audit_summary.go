@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/internal/visible"
 	"github.com/iff-run/iff/record"
 )
@@ -26,6 +27,9 @@ func saidAll(list []string) string {
 	}
 	return strings.Join(out, ", ")
 }
+
+// stated is a state as a person compares it.
+func stated(s corpus.State) string { return abbreviated(string(s)) }
 
 // abbreviated is what a person compares hashes by. Other states, such as
 // absent, are words.
@@ -57,7 +61,7 @@ func (w *words) list(name string, values []string) {
 }
 
 func (w *words) change(c record.Change) {
-	w.add("%s %s -> %s", said(c.Object), abbreviated(c.Before), abbreviated(c.After))
+	w.add("%s %s -> %s", said(string(c.Object)), stated(c.Before), stated(c.After))
 }
 
 // changes adds the first of several and how many more there are.
@@ -108,7 +112,7 @@ func summary(b record.Body) string {
 	case record.Resolved:
 		w.add("%s", b.Finding)
 		w.named("by", b.By)
-		w.changes(b.Readings, record.Payload{})
+		w.changes(b.Readings, b.Rest)
 		w.named("evidence", b.Evidence)
 	case record.Mutation:
 		w.mutation(b)
@@ -122,12 +126,17 @@ func (w *words) request(b record.Request) {
 	w.add("%s %s", said(b.Capability), said(b.Target))
 	w.add("%s", said(b.Effect))
 	w.add("by %s, %s", said(b.Agent), said(b.Level))
+	w.named("guarded", b.Guarded)
 }
 
 func (w *words) decision(b record.Decision) {
 	w.add("%s", b.Choice)
 	w.add("%s by %s", b.Cause, said(b.Broker))
+	w.named("reason", b.Reason)
 	w.named("signed by", b.Approver)
+	if len(b.Batch) > 0 {
+		w.add("one of %d", len(b.Batch))
+	}
 	w.named("rule", b.Rule)
 	if b.SameUID {
 		w.add("same user as the agent")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/visible"
 	"github.com/iff-run/iff/record"
@@ -62,6 +63,7 @@ type tracer struct {
 
 	plan    []record.Change // of the newest intent
 	planned bool            // there is one, and all of it is in the line
+	intends record.Kind     // the newest intent; empty before the first
 	said    string          // by the agent
 	whole   string          // where the envelope can be read whole
 	ended   string          // what became of it
@@ -159,16 +161,16 @@ func (t *tracer) parts(b record.Body) {
 	case record.Decision:
 		t.decision(b)
 		if b.Choice != record.Approve {
-			t.ended = fmt.Sprintf("denied (%s): nothing was done", b.Cause)
+			t.ended = fmt.Sprintf("denied (%s): nothing was done", because(b))
 		}
 	case record.LateDecision:
 		t.decision(b.Decision)
 	case record.Intent:
-		t.intent(b)
+		t.intent(b.Kind(), b)
 	case record.CommitIntent:
-		t.intent(b.Intent)
+		t.intent(b.Kind(), b.Intent)
 	case record.RollbackIntent:
-		t.intent(b.Intent)
+		t.intent(b.Kind(), b.Intent)
 	case record.Staged:
 		t.changes("plan", b.Plan, b.Rest)
 	case record.Executed:
@@ -176,14 +178,38 @@ func (t *tracer) parts(b record.Body) {
 	case record.Committed:
 		t.outcomeOf(b.Outcome, "committed")
 	case record.RolledBack:
-		t.outcomeOf(b.Outcome, "rolled back")
+		t.outcomeOf(b.Outcome, t.rolledBack())
 	case record.Error:
-		t.outcomeOf(b.Outcome, "failed: "+said(b.Reason))
+		t.outcomeOf(b.Outcome, t.failed()+said(b.Reason))
 	case record.Resolved:
-		t.readings(b.Readings)
+		t.changes("found", b.Readings, b.Rest)
 		t.part("evidence", said(b.Evidence))
 		t.ended = fmt.Sprintf("resolved by %s: %s", said(b.By), b.Finding)
 	}
+}
+
+// because is why somebody said no.
+func because(b record.Decision) string {
+	if b.Reason == "" {
+		return string(b.Cause)
+	}
+	return string(b.Cause) + ", " + said(b.Reason)
+}
+
+// rolledBack says what it is that is not in the world.
+func (t *tracer) rolledBack() string {
+	if t.intends == record.KindRollbackIntent {
+		return "rolled back"
+	}
+	return "dropped: it never was in the world"
+}
+
+// failed says how far the call came.
+func (t *tracer) failed() string {
+	if t.intends == "" {
+		return "approved, not attempted: "
+	}
+	return "failed: "
 }
 
 // part prints one labelled text; nothing for nothing.
@@ -208,12 +234,19 @@ func (t *tracer) request(b record.Request) {
 	w.add("%s", said(b.Effect))
 	w.add("level %s", said(b.Level))
 	w.named("mark", b.Mark)
+	w.named("sink", b.Sink)
 	t.part("effect", w.String())
+	if b.Guarded != "" {
+		t.warn("reaches for what is guarded: " + said(b.Guarded))
+	}
 	t.part("agent", said(b.Agent))
 	if b.Skill != "" {
 		t.part("skill", abbreviated(b.Skill))
 	}
-	t.part("objects", saidAll(b.Objects))
+	t.changes("plan", b.Plan, b.Rest)
+	if b.Key != "" {
+		t.part("key", said(b.Key)+", the agent's")
+	}
 	t.part("envelope", fmt.Sprintf("%.12s, %s", b.Envelope, size(b.Payload.Size)))
 	t.envelope(b)
 }
@@ -251,10 +284,13 @@ func (t *tracer) decision(b record.Decision) {
 		t.part("expires", b.Expires.UTC().Format(timeWide))
 	}
 	t.part("profile", said(b.Profile))
+	if n := len(b.Batch); n > 0 {
+		t.part("batch", plural(n, "call")+" under one signature")
+	}
 }
 
-func (t *tracer) intent(b record.Intent) {
-	t.plan, t.planned, t.ended = b.Plan, b.Rest.Size == 0, ""
+func (t *tracer) intent(kind record.Kind, b record.Intent) {
+	t.plan, t.planned, t.intends, t.ended = b.Plan, b.Rest.Size == 0, kind, ""
 	t.changes("plan", b.Plan, b.Rest)
 	var w words
 	w.add("%s", said(b.Key))
@@ -279,7 +315,7 @@ func (t *tracer) rest(label string, rest record.Payload) {
 }
 
 func changed(c record.Change) string {
-	return fmt.Sprintf("%s  %s -> %s", said(c.Object), abbreviated(c.Before), abbreviated(c.After))
+	return fmt.Sprintf("%s  %s -> %s", said(string(c.Object)), stated(c.Before), stated(c.After))
 }
 
 // readings prints what was read and how it differs from what was planned.
@@ -299,13 +335,13 @@ func (t *tracer) readings(all []record.Change) {
 		default:
 			t.part(label, changed(c))
 			t.off = true
-			t.warn(fmt.Sprintf("planned was %s -> %s", abbreviated(t.plan[i].Before), abbreviated(t.plan[i].After)))
+			t.warn(fmt.Sprintf("planned was %s -> %s", stated(t.plan[i].Before), stated(t.plan[i].After)))
 		}
 		label = " "
 	}
 }
 
-func fits(planned, read string) bool { return planned == "any" || planned == read }
+func fits(planned, read corpus.State) bool { return planned == corpus.Any || planned == read }
 
 func (t *tracer) outcomeOf(b record.Outcome, ended string) {
 	t.readings(b.Readings)

@@ -146,6 +146,14 @@ var reasons = []reasonGroup{
 		{"config-invalid", "iff.toml has a setting that is missing, unknown or not allowed.", "correct iff.toml, then: iff doctor"},
 		{"operator-invalid", "The operator's id is not of the allowed form, or one that iff uses itself.", "choose another: iff init --operator ID"},
 	}},
+	{"Corpora", "The directories that iff.toml puts under iff.", []reasonRow{
+		{"corpus-invalid", "A corpus of iff init --corpus has a name or path that iff.toml cannot have.", "write --corpus NAME=DIR, the name of a-z, 0-9 and -"},
+		{"corpus-missing", "The root of a corpus is gone, is another directory than before, or is none.", "put the directory back, or correct root in iff.toml, then: iff doctor"},
+		{"corpus-unreadable", "The root of a corpus cannot be opened or locked.", "grant read permission to the user that iff runs as, on a local file system"},
+		{"corpus-overlap", "A corpus shares a directory with another one, the home, or what an anchor remembers.", "give the corpus a directory of its own, then: iff doctor"},
+		{"corpus-label", "A corpus, or a path of it, has no label, or none of the scheme.", "write a label that iff trust show lists, then: iff doctor"},
+		{"corpus-busy", "Another runtime has the corpus, a directory in it or one around it.", "end that one, or give this one a corpus of its own"},
+	}},
 	{"The log", "Every line is checked against the one before it, the tree, the checkpoints and the anchors.", []reasonRow{
 		{"line-invalid", "A line is not a record as iff writes it, to the byte.", "restore the log from a copy; keep this one as evidence"},
 		{"line-unended", "The last line has no newline behind it.", "restore the log from a copy; keep this one as evidence"},

@@ -3,11 +3,9 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
-)
 
-// version is the release. Builds between releases add the revision they were
-// made from, where the toolchain recorded it.
-const version = "0.1.0-dev"
+	"github.com/iff-run/iff"
+)
 
 type versionCmd struct{}
 
@@ -19,7 +17,7 @@ type versionJSON struct {
 }
 
 func (versionCmd) Run(a *app) error {
-	v := versionJSON{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	v := versionJSON{Version: iff.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {

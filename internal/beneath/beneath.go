@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Kind is the type of a directory entry. The zero value, Unknown, is refused everywhere.
@@ -55,21 +56,34 @@ type Stamp struct {
 	mtime, ctime moment
 }
 
+// Changed is when the system last saw a change of any kind: the change time, the modification time where there is none. It
+// is the zero Time for the zero Stamp.
+func (s Stamp) Changed() time.Time {
+	if s == (Stamp{}) {
+		return time.Time{}
+	}
+	return time.Unix(s.ctime.sec, s.ctime.nsec)
+}
+
 type moment struct{ sec, nsec int64 }
 
 // info is one look at a file. Two equal looks around a reading mean that nothing was written in between.
 type info struct {
-	stamp Stamp
-	kind  Kind
-	mode  uint32
-	links uint64
-	size  int64
+	stamp    Stamp
+	kind     Kind
+	mode     uint32
+	uid, gid uint32
+	links    uint64
+	size     int64
+	rdev     uint64
+	mounted  bool // by lstat: the root of a mount; false where the system does not say
 }
 
 // object is an open file.
 type object interface {
 	io.ReaderAt
 	stat() (info, error)
+	xattrs(q xattrQuery) ([]Xattr, error)
 	Close() error
 }
 
@@ -78,6 +92,9 @@ type handle interface {
 	lstat(name string) (info, error)
 	file(name string) (object, error)
 	dir(name string) (handle, error)
+	deep() bool // whether dir takes several components at once and follows nothing in any of them
+	readlink(name string, max int) (string, error)
+	childXattrs(name string, q xattrQuery) ([]Xattr, error)
 	list(max int) ([]Entry, error)
 	stat() (info, error)
 	Close() error
@@ -85,8 +102,8 @@ type handle interface {
 
 // Dir is an open directory. The zero value is closed: every method refuses.
 //
-// ReadFile, Dir and Stamp may be called by several goroutines at once. Entries moves the handle's position and may not run
-// beside another Entries on the same Dir; Close may not run beside anything.
+// Its methods may be called by several goroutines at once, with two exceptions: Entries moves the handle's position and may
+// not run beside another Entries on the same Dir ([Dir.Again] gives a second one), and Close may not run beside anything.
 type Dir struct {
 	h    handle
 	path string
@@ -193,16 +210,28 @@ func (d *Dir) Stamp() (Stamp, error) {
 
 // child checks that name is one component and gives the path to show in errors.
 func (d *Dir) child(name string) (string, error) {
+	if err := d.check(name); err != nil {
+		return "", err
+	}
+	return d.below(name), nil
+}
+
+func (d *Dir) check(name string) error {
 	if d.h == nil {
-		return "", refusal(d.path, fs.ErrClosed)
+		return refusal(d.path, fs.ErrClosed)
 	}
 	if detail := notComponent(name); detail != "" {
-		return "", &Error{Reason: FileName, Path: d.path + "/" + name, Detail: detail}
+		return &Error{Reason: FileName, Path: d.path + "/" + name, Detail: detail}
 	}
+	return nil
+}
+
+// below is the path of a name, to show in errors.
+func (d *Dir) below(name string) string {
 	if strings.HasSuffix(d.path, "/") {
-		return d.path + name, nil
+		return d.path + name
 	}
-	return d.path + "/" + name, nil
+	return d.path + "/" + name
 }
 
 // refuseOpen says why an open did not succeed. Systems answer with different codes for a link or a special file, so the

@@ -62,8 +62,10 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 var (
-	errChanged = errors.New("it changed while it was read")
-	errMount   = errors.New("another file system or a bind mount starts there")
+	errChanged   = errors.New("it changed while it was read")
+	errLongLink  = errors.New("a link's text is longer than allowed")
+	errManyAttrs = errors.New("more extended attributes than allowed")
+	errMount     = errors.New("another file system or a bind mount starts there")
 )
 
 // manyError is a directory with more entries than the bound it carries.

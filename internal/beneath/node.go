@@ -25,16 +25,35 @@ type mount struct {
 	byID bool
 }
 
-func (n *node) lstat(name string) (info, error) {
-	var st unix.Stat_t
-	err := retry(func() error { return unix.Fstatat(n.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
-	return infoOf(&st), err
-}
+func (n *node) lstat(name string) (info, error) { return look(n.fd, name) }
 
 func (n *node) stat() (info, error) {
 	var st unix.Stat_t
 	err := retry(func() error { return unix.Fstat(n.fd, &st) })
 	return infoOf(&st), err
+}
+
+// lookPlain looks by the call that every system has.
+func lookPlain(fd int, name string) (info, error) {
+	var st unix.Stat_t
+	err := retry(func() error { return unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	return infoOf(&st), err
+}
+
+func (n *node) readlink(name string, max int) (string, error) {
+	text := make([]byte, min(max, MaxLink)+1)
+	var size int
+	err := retry(func() (err error) {
+		size, err = unix.Readlinkat(n.fd, name, text)
+		return err
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case size == len(text):
+		return "", errLongLink
+	}
+	return string(text[:size]), nil
 }
 
 func (n *node) file(name string) (object, error) {
@@ -64,18 +83,27 @@ func (n *node) Close() error {
 func (n *node) ReadAt(p []byte, off int64) (int, error) {
 	read := 0
 	for read < len(p) {
-		m, err := unix.Pread(n.fd, p[read:], off+int64(read))
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
+		m, err := n.readSome(p[read:], off+int64(read))
+		read += m
+		if err != nil {
 			return read, err
-		case m == 0:
-			return read, io.EOF
-		default:
-			read += m
 		}
 	}
 	return read, nil
+}
+
+func (n *node) readSome(p []byte, off int64) (m int, err error) {
+	err = retry(func() error {
+		m, err = unix.Pread(n.fd, p, off)
+		return err
+	})
+	switch {
+	case err != nil:
+		return 0, err
+	case m == 0 && len(p) > 0:
+		return 0, io.EOF
+	}
+	return m, nil
 }
 
 // openBelow opens one component without openat2 and checks by hand that it is on the same mount, told in the same way.
@@ -117,8 +145,11 @@ func infoOf(st *unix.Stat_t) info {
 		},
 		kind:  kindOf(uint32(st.Mode)),
 		mode:  uint32(st.Mode),
+		uid:   st.Uid,
+		gid:   st.Gid,
 		links: uint64(st.Nlink),
 		size:  st.Size,
+		rdev:  uint64(st.Rdev),
 	}
 }
 

@@ -15,6 +15,10 @@ func (g guard) open(dirfd int, name string, flags int) (int, error) {
 	return openBelow(dirfd, g.on, name, flags)
 }
 
+func look(fd int, name string) (info, error) { return lookPlain(fd, name) }
+
+func (n *node) deep() bool { return false }
+
 func mountOf(fd int, _ bool) (mount, error) { return deviceOf(fd) }
 
 func open(path string) (handle, error) {

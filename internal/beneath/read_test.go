@@ -43,6 +43,8 @@ func (s *script) ReadAt(p []byte, off int64) (int, error) {
 
 func (s *script) Close() error { return nil }
 
+func (s *script) xattrs(xattrQuery) ([]Xattr, error) { return nil, nil }
+
 func TestReadUnchanged(t *testing.T) {
 	at := func(age time.Duration) moment {
 		when := time.Now().Add(-age)

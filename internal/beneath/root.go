@@ -30,6 +30,19 @@ func (d *rootDir) lstat(name string) (info, error) {
 	return infoOfFile(i), nil
 }
 
+func (d *rootDir) deep() bool { return false }
+
+func (d *rootDir) readlink(name string, max int) (string, error) {
+	text, err := d.root.Readlink(name)
+	if err == nil && len(text) > max {
+		return "", errLongLink
+	}
+	return text, err
+}
+
+// childXattrs knows none here.
+func (d *rootDir) childXattrs(string, xattrQuery) ([]Xattr, error) { return nil, nil }
+
 func (d *rootDir) stat() (info, error) { return d.lstat(".") }
 
 func (d *rootDir) Close() error { return d.root.Close() }
@@ -91,6 +104,8 @@ func (f rootFile) stat() (info, error) {
 	return infoOfFile(i), nil
 }
 
+func (f rootFile) xattrs(xattrQuery) ([]Xattr, error) { return nil, nil }
+
 // infoOfFile has no device, inode or change time: identity is os.SameFile's.
 func infoOfFile(i fs.FileInfo) info {
 	at := i.ModTime()
@@ -98,9 +113,18 @@ func infoOfFile(i fs.FileInfo) info {
 	return info{
 		stamp: Stamp{mtime: when, ctime: when},
 		kind:  kindOfFile(i.Mode()),
-		mode:  uint32(i.Mode()),
+		mode:  uint32(i.Mode().Perm()) | highBits(i.Mode()),
 		size:  i.Size(),
 	}
+}
+
+func highBits(m fs.FileMode) (bits uint32) {
+	for i, bit := range [...]fs.FileMode{fs.ModeSticky, fs.ModeSetgid, fs.ModeSetuid} {
+		if m&bit != 0 {
+			bits |= 0o1000 << i
+		}
+	}
+	return bits
 }
 
 func kindOfFile(m fs.FileMode) Kind {

@@ -85,7 +85,7 @@ func (h *Home) Adopt(ctx context.Context, dir string, opts AdoptOptions) (Adopti
 			return h.keepAs(ctx, p, m)
 		}
 	}
-	draft, err := skill.NewDraft(p, h.root.Scheme(), entry.ID)
+	draft, err := skill.NewDraft(p, h.Root().Scheme(), entry.ID)
 	if err != nil {
 		return Adoption{}, err
 	}
@@ -104,7 +104,7 @@ func (h *Home) Adopt(ctx context.Context, dir string, opts AdoptOptions) (Adopti
 // keep says whether a manifest of another signer stays: yes if it loads, and
 // if it does not, adopting needs to be told to replace it.
 func (h *Home) keep(p *skill.Package, before skill.Report, adopter trust.Entry) (manifest.Manifest, bool, error) {
-	m, err := manifest.Parse(p.Sidecar().Manifest, h.root.Scheme())
+	m, err := manifest.Parse(p.Sidecar().Manifest, h.Root().Scheme())
 	switch {
 	case err != nil:
 		return m, false, &skill.LoadError{Step: 1, Reason: before.Err.Reason, Where: before.Err.Where, Detail: before.Err.Detail + "; mend it, or draft anew with --replace", Err: err}
@@ -140,7 +140,7 @@ func (h *Home) keepAs(ctx context.Context, p *skill.Package, m manifest.Manifest
 // adoptedFields is the manifest to sign: the last adoption's grants where its
 // signature holds, the draft's otherwise.
 func (h *Home) adoptedFields(p *skill.Package, before skill.Report, adopter trust.Entry, a *Adoption, opts AdoptOptions) (manifest.Fields, error) {
-	m, err := manifest.Parse(p.Sidecar().Manifest, h.root.Scheme())
+	m, err := manifest.Parse(p.Sidecar().Manifest, h.Root().Scheme())
 	if err != nil || opts.Redraft || m.Signer() != adopter.ID && !opts.Edited {
 		return a.Draft.Fields, nil
 	}
@@ -217,7 +217,7 @@ func (h *Home) adopt(ctx context.Context, p *skill.Package, before skill.Report,
 	if err != nil {
 		return err
 	}
-	old, err := manifest.Parse(p.Sidecar().Manifest, h.root.Scheme())
+	old, err := manifest.Parse(p.Sidecar().Manifest, h.Root().Scheme())
 	foreign := p.HasManifest() && (err != nil || old.Signer() != m.Signer())
 	if err := h.append(ctx, record.SkillAdopted{Directory: p.Directory(), Skill: signed.Skill, Replaced: foreign}); err != nil {
 		return err
@@ -250,7 +250,7 @@ func (h *Home) next(p *skill.Package, f manifest.Fields) (manifest.Manifest, err
 	if err != nil {
 		return manifest.Manifest{}, err
 	}
-	return skill.NextVersion(f, c, h.root.Scheme(), h.State())
+	return skill.NextVersion(f, c, h.Root().Scheme(), h.State())
 }
 
 // errNoAuthority marks a signer that is revoked or has expired.
@@ -262,11 +262,11 @@ func (h *Home) signerKey(name string, pass keyfile.Passphrase) (trust.Signer, tr
 	if err != nil {
 		return nil, trust.Entry{}, err
 	}
-	entry, ok := h.root.ByKey(key.Public())
+	entry, ok := h.Root().ByKey(key.Public())
 	if !ok {
-		return nil, trust.Entry{}, &Error{Reason: NotSigner, Path: name, Detail: fmt.Sprintf("%s is not in trust root %d; add it with iff trust add", key.Public().Fingerprint(), h.root.Version())}
+		return nil, trust.Entry{}, &Error{Reason: NotSigner, Path: name, Detail: fmt.Sprintf("%s is not in trust root %d; add it with iff trust add", key.Public().Fingerprint(), h.Root().Version())}
 	}
-	if _, err := h.root.Signer(entry.ID, h.now()); err != nil {
+	if _, err := h.Root().Signer(entry.ID, h.now()); err != nil {
 		return nil, trust.Entry{}, errors.Join(err, errNoAuthority)
 	}
 	return key, entry, nil

@@ -38,7 +38,7 @@ func (h *Home) openAnchors() error {
 	}
 	h.logKeys = keys
 	for i, a := range h.config.Log.Anchors {
-		if h.below(a.Place) {
+		if h.inHome(a.Place) {
 			return configError(fmt.Sprintf("log.anchor %d: %s lies in the home, where whoever cuts the log back can write; name a place elsewhere", i+1, visible.Escape(a.Place)))
 		}
 		opened, err := anchor.Open(anchor.Spec{Place: a.Place, Key: a.Key}, anchor.Log{Origin: h.config.Log.Origin, Keys: keys},
@@ -51,8 +51,8 @@ func (h *Home) openAnchors() error {
 	return nil
 }
 
-// below says whether a path leads into the home.
-func (h *Home) below(place string) bool {
+// inHome says whether a path leads into the home.
+func (h *Home) inHome(place string) bool {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(place))
 	if err != nil {
 		return false // not there: the anchor says so

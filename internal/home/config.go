@@ -1,14 +1,10 @@
 package home
 
 import (
-	"bytes"
 	"fmt"
-	"strings"
-	"text/template"
-
-	"github.com/BurntSushi/toml"
 
 	"github.com/iff-run/iff/audit"
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/internal/visible"
 )
 
@@ -40,6 +36,21 @@ type Config struct {
 			Key   string `toml:"key"`
 		} `toml:"anchor"`
 	} `toml:"log"`
+	// Corpora are the directories under iff, by name.
+	Corpora []CorpusConfig `toml:"-"`
+	Gate    GateConfig     `toml:"-"`
+	// Guarded are the objects of any corpus that nothing changes without a
+	// person: the default ones, and those that guard.files adds.
+	Guarded corpus.Patterns `toml:"-"`
+}
+
+// settings is iff.toml as it is written.
+type settings struct {
+	Config
+	Corpus map[string]corpusTable `toml:"corpus"`
+	Gate   gateTable              `toml:"gate"`
+	Guard  guardTable             `toml:"guard"`
+	lines  lines
 }
 
 // pin is what the configuration says of the log. parseConfig has checked the
@@ -49,95 +60,57 @@ func (c Config) pin() audit.Pin {
 	return audit.Pin{Origin: c.Log.Origin, Key: key}
 }
 
-// maxConfig bounds iff.toml; its parser takes time quadratic in a key.
-const maxConfig = 8 << 10
+// Bounds of iff.toml in bytes.
+const (
+	maxConfig = 64 << 10
+	maxLine   = 512
+)
 
-// parseConfig reads iff.toml. Its errors name the line and what to do.
+// parseConfig reads iff.toml. Its errors name the line and what to do. The
+// corpora have no labels yet.
 func parseConfig(data []byte) (Config, error) {
-	var c Config
-	if len(data) > maxConfig {
-		return c, configError(fmt.Sprintf("%d bytes, at most %d", len(data), maxConfig))
+	var s settings
+	if err := decode(data, &s); err != nil {
+		return Config{}, err
 	}
-	meta, err := toml.NewDecoder(bytes.NewReader(data)).Decode(&c)
-	if err != nil {
-		if p, ok := err.(toml.ParseError); ok {
-			return c, configError(fmt.Sprintf("line %d: %s", p.Position.Line, visible.Escape(p.Message)))
-		}
-		return c, configError(visible.Escape(err.Error()))
+	c := s.Config
+	if err := c.check(); err != nil {
+		return Config{}, err
 	}
-	if extra := meta.Undecoded(); len(extra) > 0 {
-		return c, configError(fmt.Sprintf("line %d: %s is not a setting of this version; remove it", lineOf(data, extra[0]), visible.Escape(extra[0].String())))
+	var err error
+	if c.Corpora, err = s.corpora(); err != nil {
+		return Config{}, err
 	}
+	if c.Gate, err = s.gate(); err != nil {
+		return Config{}, err
+	}
+	if c.Guarded, err = s.guarded(); err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+func (c Config) check() error {
 	for _, want := range []struct{ key, value string }{
 		{"profile", string(c.Profile)}, {"operator.name", c.Operator.Name}, {"operator.clearance", c.Operator.Clearance}, {"trust.root", c.Trust.Root},
 		{"log.origin", c.Log.Origin}, {"log.key", c.Log.Key},
 	} {
 		if want.value == "" {
-			return c, configError(want.key + " is missing; iff init writes it")
+			return configError(want.key + " is missing; iff init writes it")
 		}
 	}
 	if _, err := audit.ParseKey(c.Log.Key); err != nil {
-		return c, configError("log.key: " + err.Error())
+		return configError("log.key: " + err.Error())
 	}
 	switch c.Profile {
 	case Dev:
-		return c, nil
+		return nil
 	case Strict:
-		return c, configError(`profile = "strict" needs an anchored log and a signed configuration, which this version does not have yet; use "dev"`)
+		return configError(`profile = "strict" needs an anchored log and a signed configuration, which this version does not have yet; use "dev"`)
 	}
-	return c, configError(fmt.Sprintf("profile = %q; there are two, strict and dev", visible.Escape(string(c.Profile))))
-}
-
-// lineOf finds the line on which a key's last part first stands; a hint for
-// people, so a near miss does no harm.
-func lineOf(data []byte, key toml.Key) int {
-	last := key[len(key)-1]
-	for i, line := range bytes.Split(data, []byte("\n")) {
-		if strings.Contains(strings.SplitN(string(line), "=", 2)[0], last) {
-			return i + 1
-		}
-	}
-	return 1
+	return configError(fmt.Sprintf("profile = %q; there are two, strict and dev", visible.Escape(string(c.Profile))))
 }
 
 func configError(detail string) error {
 	return &Error{Reason: ConfigInvalid, Path: configFile, Detail: detail}
-}
-
-var configTemplate = template.Must(template.New("").Parse(`# iff's configuration. Written by iff init; yours to edit.
-
-# dev, or strict once the log is anchored and this file is signed; this version
-# has dev only.
-profile = "{{.Profile}}"
-
-[operator]
-# The signer that skills you sign yourself name.
-name = "{{.Operator.Name}}"
-# Skills above this label are not loaded. Labels: iff trust show
-clearance = "{{.Operator.Clearance}}"
-
-[trust]
-# The key that must have signed the trust chain in trust/.
-root = "{{.Trust.Root}}"
-
-[log]
-# The log's name, and the key that signed its first checkpoints. What the log
-# says of itself is held against them.
-origin = "{{.Log.Origin}}"
-key = "{{.Log.Key}}"
-
-# Where checkpoints are remembered outside of this home, so that a log that was
-# cut back or rewritten is found out: a file on another disk or machine, or a
-# witness (iff audit witness). Any number.
-# [[log.anchor]]
-# place = "/mnt/elsewhere/iff.checkpoint"
-# [[log.anchor]]
-# place = "https://witness.example"
-# key = "witness.example+1a2b3c4d+BA..."
-`))
-
-func (c Config) format() ([]byte, error) {
-	var b bytes.Buffer
-	err := configTemplate.Execute(&b, c)
-	return b.Bytes(), err
 }

@@ -15,7 +15,7 @@ func validConfig() Config {
 }
 
 func TestConfigErrorsNameTheLine(t *testing.T) {
-	text, err := validConfig().format()
+	text, err := validConfig().format("PUBLIC")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestConfigErrorsNameTheLine(t *testing.T) {
 }
 
 func FuzzConfig(f *testing.F) {
-	text, err := validConfig().format()
+	text, err := validConfig().format("PUBLIC")
 	if err != nil {
 		f.Fatal(err)
 	}

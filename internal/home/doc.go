@@ -1,7 +1,8 @@
 // Package home is the directory in which an operator's iff lives, and what
 // its verbs do there. It is the one place that knows the layout:
 //
-//	iff.toml           configuration: profile, operator, clearance, root key
+//	iff.toml           configuration: profile, operator, clearance, root key, log,
+//	                   corpora with their labels, gate, guarded files
 //	trust/N.json       the trust chain, version N (package trust)
 //	keys/NAME.key      private keys, NAME.pub the public halves (package keyfile)
 //	base/              the operator's manifest without content
@@ -10,6 +11,7 @@
 //	log/               the log (packages audit and internal/store/file); its lock is
 //	                   held by the process that writes to the home
 //	anchors/           copies of what the anchors hold (package internal/anchor)
+//	run/               sockets of the runtime
 //
 // The home is mode 0700, files are 0600. [Init] builds it beside its place and
 // renames it there, so that there is a whole home or none.
@@ -20,6 +22,21 @@
 // signed by the configured root key, or is older than the log says. A Home opened
 // for writing holds the log's lock until Close; one opened for reading takes none
 // and sees the state at that instant.
+//
+// # Corpora
+//
+// A corpus is a directory that iff.toml names, with a label for every object in
+// it: the join of the corpus's and of all entries that name the object, so an
+// entry raises and never lowers. [Home.CheckCorpora] refuses a corpus that shares
+// a directory with another one or with anything of the home. It compares device
+// and inode of every directory above, and on Linux the path in the file system,
+// so neither links nor bind mounts hide it; paths are not compared.
+// [Home.LockCorpora] has each root for one runtime on the machine: an exclusive
+// flock(2) on the root itself and shared ones on the directories of the same user
+// above it. Opening a home looks at no corpus, for the log can be read while a
+// disk is away.
+//
+// # The log's key
 //
 // The log's own key is plain, keys/log-N.key, for it grants nothing: it signs
 // checkpoints. When it is changed the key before is erased.

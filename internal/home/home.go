@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/iff-run/iff/audit"
@@ -27,6 +29,7 @@ const (
 	keysDir    = "keys"
 	baseDir    = "base"
 	skillsDir  = "skills"
+	runDir     = "run"
 
 	// maxChainBytes bounds what all trust documents together may have.
 	maxChainBytes = 64 << 20
@@ -41,24 +44,27 @@ const (
 	Write      // takes the lock
 )
 
-// Home is an opened home: everything in it checked. It is not safe for
-// concurrent use. Close it.
+// Home is an opened home: everything in it checked. Several goroutines may call
+// Config, Root, Terms, State, Read and Narrow at once; nothing else. Close it.
 type Home struct {
-	dir       string
-	fsys      durable.FS
-	now       func() time.Time
-	config    Config
-	root      *trust.Root
-	clearance label.Label
-	progress  func(bytes int64)
-	lines     *file.Store
-	log       *audit.Log  // nil when reading
-	view      *audit.View // nil when writing
-	recovered audit.Recovered
-	anchors   []anchor.Anchor
-	logKeys   *logKeys
-	set       *anchor.Set // nil when reading
-	missed    error       // what the anchors said last, where they do not hold the newest checkpoint
+	dir          string
+	fsys         durable.FS
+	now          func() time.Time
+	config       Config
+	configDigest [32]byte
+	root         atomic.Pointer[trust.Root]
+	narrowing    sync.Mutex    // orders Narrow
+	roots        []*CorpusRoot // locked; nil if they are not
+	clearance    label.Label
+	progress     func(bytes int64)
+	lines        *file.Store
+	log          *audit.Log  // nil when reading
+	view         *audit.View // nil when writing
+	recovered    audit.Recovered
+	anchors      []anchor.Anchor
+	logKeys      *logKeys
+	set          *anchor.Set // nil when reading
+	missed       error       // what the anchors said last, where they do not hold the newest checkpoint
 }
 
 // Options of [Open] and [Init]. The zero value is what programs use.
@@ -96,6 +102,9 @@ func Open(ctx context.Context, dir string, mode Mode, opts Options) (*Home, erro
 		err = h.startLog(ctx)
 	}
 	if err == nil && mode == Write {
+		err = h.makeSocketDir()
+	}
+	if err == nil && mode == Write {
 		err = h.catchUp(ctx)
 	}
 	if err != nil {
@@ -129,23 +138,24 @@ func (h *Home) load(ctx context.Context, mode Mode) error {
 	if err != nil {
 		return &Error{Reason: Unreadable, Path: configFile, Detail: err.Error(), Err: err}
 	}
-	if h.config, err = parseConfig(data); err != nil {
+	if err := h.setConfig(data); err != nil {
 		return err
 	}
 	if err := h.openLog(ctx, mode); err != nil {
 		return err
 	}
-	draft, err := h.openTrust()
+	root, err := h.storedRoot()
 	if err != nil {
 		return err
 	}
-	if h.root, err = draft.Lock(); err != nil {
-		return err
-	}
+	h.root.Store(root)
 	if err := h.checkTrust(); err != nil {
 		return err
 	}
-	h.clearance, err = h.root.Scheme().Parse(h.config.Operator.Clearance)
+	if err := h.config.resolve(root.Scheme()); err != nil {
+		return err
+	}
+	h.clearance, err = root.Scheme().Parse(h.config.Operator.Clearance)
 	if err != nil {
 		return configError("operator.clearance: " + err.Error())
 	}
@@ -177,7 +187,7 @@ func (h *Home) openTrust() (*trust.Draft, error) {
 
 // checkGap refuses a document behind a missing one: it may revoke somebody.
 func (h *Home) checkGap(have int) error {
-	entries, err := os.ReadDir(filepath.Join(h.dir, trustDir))
+	entries, err := os.ReadDir(h.trustDir())
 	if err != nil {
 		return &Error{Reason: Unreadable, Path: trustDir, Detail: err.Error(), Err: err}
 	}
@@ -193,17 +203,18 @@ func (h *Home) checkGap(have int) error {
 // checkTrust holds the chain against the configuration and the records: the
 // root key is the configured one and nothing newer was ever recorded.
 func (h *Home) checkTrust() error {
-	if got := h.root.Key().Fingerprint(); got != h.config.Trust.Root {
+	root := h.Root()
+	if got := root.Key().Fingerprint(); got != h.config.Trust.Root {
 		return &Error{Reason: RootMismatch, Path: trustDir, Detail: fmt.Sprintf("the chain is signed by %s, iff.toml expects %s", got, h.config.Trust.Root)}
 	}
 	if want := h.State().Root(); want != h.config.Trust.Root {
 		return &Error{Reason: RootMismatch, Path: configFile, Detail: fmt.Sprintf("iff.toml expects %s, the records began with %s", h.config.Trust.Root, want)}
 	}
 	version, digest := h.State().Trust()
-	if h.root.Version() < version {
-		return &Error{Reason: RolledBack, Path: trustDir, Detail: fmt.Sprintf("the newest document is %d, but %d was recorded; restore trust/%d.json", h.root.Version(), version, version)}
+	if root.Version() < version {
+		return &Error{Reason: RolledBack, Path: trustDir, Detail: fmt.Sprintf("the newest document is %d, but %d was recorded; restore trust/%d.json", root.Version(), version, version)}
 	}
-	if h.root.Version() == version && h.root.Digest() != digest {
+	if root.Version() == version && root.Digest() != digest {
 		return &Error{Reason: RolledBack, Path: trustDir, Detail: fmt.Sprintf("document %d is not the one that was recorded; restore it", version)}
 	}
 	return nil
@@ -225,6 +236,8 @@ func (h *Home) Close() error {
 		h.missed = h.set.Close()
 	}
 	h.missed = errors.Join(h.missed, unkept)
+	err = errors.Join(err, closeRoots(h.roots))
+	h.roots = nil
 	return err
 }
 
@@ -240,11 +253,11 @@ func (h *Home) Dir() string { return h.dir }
 func (h *Home) Config() Config { return h.config }
 
 // Root is the locked trust root.
-func (h *Home) Root() *trust.Root { return h.root }
+func (h *Home) Root() *trust.Root { return h.root.Load() }
 
 // Terms are what skills are measured against here and now.
 func (h *Home) Terms() skill.Terms {
-	return skill.Terms{Root: h.root, Clearance: h.clearance, State: h.State(), Operator: h.config.Operator.Name, Now: h.now()}
+	return skill.Terms{Root: h.Root(), Clearance: h.clearance, State: h.State(), Operator: h.config.Operator.Name, Now: h.now()}
 }
 
 // Skills lists the directories in which a skill was adopted or signed, in the
@@ -259,8 +272,10 @@ func (h *Home) Skills() []string {
 	return out
 }
 
+func (h *Home) trustDir() string { return filepath.Join(h.dir, trustDir) }
+
 func (h *Home) trustPath(n int64) string {
-	return filepath.Join(h.dir, trustDir, fmt.Sprintf("%d.json", n))
+	return filepath.Join(h.trustDir(), fmt.Sprintf("%d.json", n))
 }
 
 // keyPath is where a key of the home lies. A name with a path separator, or

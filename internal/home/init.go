@@ -35,6 +35,7 @@ type Plan struct {
 	Scheme     *label.Scheme // of all labels
 	Clearance  label.Label   // the operator's; absent means the scheme's top
 	Passphrase []byte        // protects root, operator and approver keys
+	Corpora    []CorpusPlan  // to put under iff
 }
 
 // BaseGrants are what calls outside any skill may do by default: read and
@@ -85,7 +86,10 @@ func CheckPlan(dir string, p Plan) error {
 	if slices.Contains([]string{RootKey, ApproverKey, AdopterKey, skill.BaseName}, p.Operator) || strings.HasPrefix(p.Operator, logKeyPrefix) {
 		return &Error{Reason: NameInvalid, Detail: "--operator " + p.Operator + " is a name that iff uses itself; choose another"}
 	}
-	return checkFree(dir)
+	if err := checkFree(dir); err != nil {
+		return err
+	}
+	return checkCorpora(dir, p.Corpora)
 }
 
 func checkFree(dir string) error {
@@ -227,13 +231,23 @@ func (b *builder) makeConfig() error {
 	c := Config{Profile: Dev}
 	c.Operator.Name, c.Operator.Clearance = b.plan.Operator, b.plan.Clearance.String()
 	c.Trust.Root = b.keys[RootKey].Public().Fingerprint()
+	for _, p := range b.plan.Corpora {
+		corpus, err := p.config()
+		if err != nil {
+			return err
+		}
+		c.Corpora = append(c.Corpora, corpus)
+	}
 	origin, err := newOrigin()
 	if err != nil {
 		return err
 	}
 	b.origin, c.Log.Origin, c.Log.Key = origin, origin, b.keys[logKeyName(1)].Public().String()
-	text, err := c.format()
+	text, err := c.format(b.plan.Scheme.Bottom().String())
 	if err != nil {
+		return err
+	}
+	if _, err := parseConfig(text); err != nil {
 		return err
 	}
 	return durable.WriteNew(b.opts.FS, filepath.Join(b.dir, configFile), text, 0o600)

@@ -24,6 +24,13 @@ const (
 	KeyUnguarded  Reason = "key-unprotected"
 	AdopterGone   Reason = "adopter-gone"
 	NotWritable   Reason = "directory-not-writable"
+
+	CorpusInvalid    Reason = "corpus-invalid"
+	CorpusMissing    Reason = "corpus-missing"
+	CorpusUnreadable Reason = "corpus-unreadable"
+	CorpusOverlap    Reason = "corpus-overlap"
+	CorpusLabel      Reason = "corpus-label"
+	CorpusBusy       Reason = "corpus-busy"
 )
 
 // Error says what about a home was refused, and what to do.

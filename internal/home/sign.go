@@ -84,7 +84,7 @@ func (h *Home) Sign(ctx context.Context, dir string, opts SignOptions) (Adoption
 // next.
 func (h *Home) version(p *skill.Package, fields manifest.Fields, asked int64) (manifest.Manifest, error) {
 	if asked != 0 {
-		return fields.Freeze(h.root.Scheme())
+		return fields.Freeze(h.Root().Scheme())
 	}
 	return h.next(p, fields)
 }
@@ -108,7 +108,7 @@ func (o SignOptions) apply(h *Home, fields *manifest.Fields) error {
 	if o.Label == "" {
 		return nil
 	}
-	l, err := h.root.Scheme().Parse(o.Label)
+	l, err := h.Root().Scheme().Parse(o.Label)
 	if err != nil {
 		return fmt.Errorf("--label: %w", err)
 	}
@@ -124,7 +124,7 @@ func (h *Home) fieldsToSign(p *skill.Package, opts SignOptions) (manifest.Fields
 	var draft skill.Draft
 	if !base {
 		var err error
-		if draft, err = skill.NewDraft(p, h.root.Scheme(), AdopterKey); err != nil {
+		if draft, err = skill.NewDraft(p, h.Root().Scheme(), AdopterKey); err != nil {
 			return manifest.Fields{}, skill.Draft{}, err
 		}
 	}
@@ -134,7 +134,7 @@ func (h *Home) fieldsToSign(p *skill.Package, opts SignOptions) (manifest.Fields
 	if !base && (!p.HasManifest() || opts.Redraft) {
 		return draft.Fields, draft, nil
 	}
-	m, err := manifest.Parse(p.Sidecar().Manifest, h.root.Scheme())
+	m, err := manifest.Parse(p.Sidecar().Manifest, h.Root().Scheme())
 	if err != nil {
 		return manifest.Fields{}, draft, err
 	}

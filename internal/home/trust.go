@@ -73,7 +73,7 @@ func (h *Home) extendTrust(ctx context.Context, pass keyfile.Passphrase, body re
 	if err := durable.WriteNew(h.fsys, h.trustPath(next.Version()), doc, 0o600); err != nil {
 		return err
 	}
-	h.root = next
+	h.root.Store(next)
 	body.Version, body.Digest = next.Version(), next.Digest()
 	return h.append(ctx, body)
 }
@@ -82,10 +82,10 @@ func (h *Home) extendTrust(ctx context.Context, pass keyfile.Passphrase, body re
 // died just then, not recorded.
 func (h *Home) catchUp(ctx context.Context) error {
 	version, _ := h.State().Trust()
-	if h.root.Version() <= version {
+	if h.Root().Version() <= version {
 		return nil
 	}
-	return h.append(ctx, record.TrustChanged{Version: h.root.Version(), Digest: h.root.Digest(), Added: []string{}, Revoked: []string{}})
+	return h.append(ctx, record.TrustChanged{Version: h.Root().Version(), Digest: h.Root().Digest(), Added: []string{}, Revoked: []string{}})
 }
 
 // KeyInfo is one key of the home.

@@ -90,23 +90,30 @@ func longLog() *logText {
 	l.add(record.Of(record.SkillLoaded{Directory: "/z", Skill: skill("b", 1, "s0")}), record.Of(record.SkillRefused{Directory: "/q", Reason: "content-changed", Step: 1}))
 	l.add(record.Of(record.Boot{Fence: 3}), record.Of(record.Boot{Fence: 2}), session(record.SessionOpened), session(record.SessionPaused))
 	l.add(record.Entry{Session: "S-2", Body: record.Session{Transition: record.SessionOpened}}, record.Entry{Session: "S-2", Body: record.Session{Transition: record.SessionClosed}})
+	given := func(agent, level, mark string) record.Entry {
+		return record.Entry{Session: "S-1", Body: record.Session{Agent: agent, Level: level, Mark: mark, Skill: "s2", Transition: record.SessionSkill}}
+	}
+	l.add(given("a", "formal", "PUBLIC"), given("a", "declared", "é"), given("a", "tested", "PUBLIC"), given("b", "other", ""), given("c", "tested", "A"), given("c", "", ""))
+	l.add(record.Entry{Session: "S-3", Body: record.Session{Agent: "d", Mark: "A", Transition: record.SessionResumed}}, record.Of(record.Session{Agent: "c", Transition: record.AgentReset}))
 	l.checkpoint()
 	of := func(id string, bodies ...record.Body) {
 		for _, b := range bodies {
 			l.add(record.Entry{Session: "S-1", Request: id, Body: b})
 		}
 	}
-	yes, no := record.Decision{Cause: record.CauseHuman, Choice: record.Approve}, record.Decision{Cause: record.CauseTimeout, Choice: record.Deny}
+	yes, no := record.Decision{Batch: []record.Hash{{1}, {2}}, Cause: record.CauseHuman, Choice: record.Approve}, record.Decision{Cause: record.CauseTimeout, Choice: record.Deny}
 	of("denied", record.Request{}, no)
 	of("done", record.Request{}, yes, record.Intent{Attempt: 1})
 	l.rotate(trusttest.NewKey(trusttest.NextLogKey))
 	l.checkpoint()
 	of("done", record.Executed{})
-	of("asked", record.Request{}, record.LateDecision{Decision: yes})
+	of("asked", record.Request{Agent: "a", Guarded: "hello", Mark: "B", Sink: "C"}, record.LateDecision{Decision: yes})
 	of("decided", record.Request{}, yes, no)
 	of("staged", record.ReversibleRequest{}, yes, record.Staged{Bytes: 1})
 	of("doubt", record.ReversibleRequest{}, yes, record.Staged{}, record.CommitIntent{})
-	of("back", record.RollbackIntent{})
+	of("barrier", record.ReversibleRequest{Request: record.Request{Agent: "e\u202e", Mark: "\u202e"}}, record.Staged{}, yes)
+	of("conflict", record.Request{}, yes, record.Error{Outcome: record.Outcome{Reason: "conflict"}})
+	of("back", record.RollbackIntent{}, no)
 	of("gone", record.Request{}, record.Request{})
 	of("nobody", record.Executed{}, yes)
 	l.add(record.Of(record.Recovery{Denied: []string{"gone", "nobody"}, InDoubt: []string{"doubt", "nobody"}}), record.Of(record.Verdict{Result: record.Pass, To: 9}))
@@ -132,12 +139,16 @@ func lineVectors() []vector {
 	}
 	edited := smallLog()
 	edited.lines[2] = replaceOnce(edited.lines[2], "S-1", "S-2")
+	empty := smallLog()
+	empty.add(record.Of(record.Decision{Cause: record.CauseHuman, Choice: record.Approve}))
+	empty.lines[4] = replaceOnce(empty.lines[4], `"body":{`, `"body":{"batch":[],`)
 	blank := smallLog()
 	blank.lines = slices.Insert(blank.lines, 3, "")
 	return []vector{
 		logVector("line-invalid", "escape", "an escape in upper case says the same", respelled(`\u202e`, `\u202E`)).at(4),
 		logVector("line-invalid", "kind", "a kind that there is not", respelled("key.created", "key.eaten")).at(4),
 		logVector("line-invalid", "field", "a field that this kind does not have", respelled(`"name"`, `"more":1,"name"`)).at(4),
+		logVector("line-invalid", "optional", "a field that may be left out, there and empty", empty).at(4),
 		bytesVector("line-invalid", "return", "a carriage return before the last newline", append(bytes.TrimSuffix(smallLog().bytes(), []byte("\n")), "\r\n"...)).at(3),
 		bytesVector("line-unended", "cut", "the last newline is gone", bytes.TrimSuffix(smallLog().bytes(), []byte("\n"))).at(3),
 		logVector("line-blank", "inside", "an empty line with another behind it", blank).at(3),

@@ -1,0 +1,242 @@
+package approval
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/iff-run/iff/record"
+	"github.com/iff-run/iff/trust"
+)
+
+// Check says whether a is an answer to q that counts at an instant; nil means
+// that it does. The error is *[Error]. An approval by a human or a webhook
+// counts only with the signature of somebody who may approve; a denial by a
+// human counts without. Whether a policy may approve this is for the caller to
+// know, as is whether q was answered before.
+func (q Question) Check(a Answer, root *trust.Root, now time.Time) error {
+	return run(checks(), q.claim(a, root, now))
+}
+
+func (q Question) claim(a Answer, root *trust.Root, now time.Time) claim {
+	view := q.View()
+	return claim{
+		question: q.check, log: q.Log, fence: q.Fence, view: view,
+		item:   itemDigest(q.Session, q.Request, q.Seq, q.Envelope.Hash(), view),
+		answer: a, now: now,
+		signer: func() (trust.Entry, error) { return liveSigner(root, a.Approver, now) },
+	}
+}
+
+// liveSigner is an entry of the root as it is now.
+func liveSigner(root *trust.Root, id string, now time.Time) (trust.Entry, error) {
+	if root == nil {
+		return trust.Entry{}, refuse(SignerUnknown, "there is no trust root")
+	}
+	entry, err := root.Signer(id, now)
+	if err == nil {
+		return entry, nil
+	}
+	reason := SignerUnknown
+	var cause *trust.Error
+	if errors.As(err, &cause) {
+		switch cause.Reason {
+		case trust.SignerRevoked:
+			reason = SignerRevoked
+		case trust.SignerExpired:
+			reason = SignerExpired
+		}
+	}
+	return trust.Entry{}, &Error{Reason: reason, Detail: err.Error(), Err: err}
+}
+
+// claim is an answer with all that it is held against.
+type claim struct {
+	question func() error // whether what is answered can be
+	log      string
+	fence    int64
+	item     record.Hash
+	view     record.Hash // of what had to be shown
+	answer   Answer
+	signer   func() (trust.Entry, error)
+	now      time.Time
+	slack    time.Duration // how far the clock may be off
+}
+
+// check is one thing that must hold. It is named by the reason it refuses with.
+type check struct {
+	reason Reason
+	hold   func(claim) error
+}
+
+// checks are all that must hold, in order.
+func checks() []check {
+	return []check{
+		{QuestionInvalid, func(c claim) error { return c.question() }},
+		{ChoiceInvalid, checkChoice},
+		{CauseInvalid, checkCause},
+		{ViewOther, checkView},
+		{Unsigned, checkSigned},
+		{Overfull, checkBare},
+		{NonceInvalid, signed(checkNonce)},
+		{Expired, signed(checkExpired)},
+		{TooLong, signed(checkTooLong)},
+		{BatchInvalid, signed(checkBatch)},
+		{NotInBatch, signed(checkInBatch)},
+		{SignerUnknown, signed(checkSigner)},
+		{NotApprover, signed(checkApprover)},
+		{BadSignature, signed(checkSignature)},
+	}
+}
+
+func run(checks []check, c claim) error {
+	for _, check := range checks {
+		if err := check.hold(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// signed is a check of answers that have a signature.
+func signed(hold func(claim) error) func(claim) error {
+	return func(c claim) error {
+		if c.answer.Signature == "" {
+			return nil
+		}
+		return hold(c)
+	}
+}
+
+func checkChoice(c claim) error {
+	if c.answer.Choice != record.Approve && c.answer.Choice != record.Deny {
+		return refuse(ChoiceInvalid, "%q is neither approve nor deny", c.answer.Choice)
+	}
+	return nil
+}
+
+func checkCause(c claim) error {
+	switch c.answer.Cause {
+	case record.CauseHuman, record.CauseWebhook, record.CausePolicy:
+		return nil
+	case record.CauseTimeout, record.CauseCancelled, record.CauseBroker:
+		if c.answer.Choice == record.Deny {
+			return nil
+		}
+	}
+	return refuse(CauseInvalid, "an answer %q because of %q", c.answer.Choice, c.answer.Cause)
+}
+
+func checkView(c claim) error {
+	a := c.answer
+	if a.View == (record.Hash{}) && a.Signature == "" || a.View == c.view {
+		return nil
+	}
+	return refuse(ViewOther, "what was shown is not what is asked; read the question again and answer that")
+}
+
+func checkSigned(c claim) error {
+	a := c.answer
+	if a.Signature != "" {
+		return nil
+	}
+	switch {
+	case a.Cause == record.CauseWebhook:
+		return refuse(Unsigned, "an answer of a webhook is signed; have it sign, as docs/approvals.md says")
+	case a.Cause == record.CauseHuman && a.Choice != record.Deny:
+		return refuse(Unsigned, "an approval is signed with the approver's key")
+	}
+	return nil
+}
+
+// checkBare keeps an answer from looking signed.
+func checkBare(c claim) error {
+	a := c.answer
+	bare := a.Approver == "" && a.Nonce == "" && a.Expires.IsZero() && len(a.Batch) == 0
+	if a.Signature == "" && !bare {
+		return refuse(Overfull, "an answer without signature has a signer, a nonce, an expiry or a batch")
+	}
+	if a.Signature != "" && a.Cause != record.CauseHuman && a.Cause != record.CauseWebhook {
+		return refuse(Overfull, "an answer because of %q is not signed", a.Cause)
+	}
+	return nil
+}
+
+func checkNonce(c claim) error {
+	if !isNonce(c.answer.Nonce) {
+		return refuse(NonceInvalid, "the nonce is not 32 hex digits that were drawn at random; answer again")
+	}
+	return nil
+}
+
+func checkExpired(c claim) error {
+	if e := c.answer.Expires; c.now.IsZero() || !c.now.Add(-c.slack).Before(e) {
+		return refuse(Expired, "it held until %s; answer again", record.StampOf(e))
+	}
+	return nil
+}
+
+func checkTooLong(c claim) error {
+	if e := c.answer.Expires; e.After(c.now.Add(MaxValidity + c.slack)) {
+		return refuse(TooLong, "it would hold until %s; at most %s from now", record.StampOf(e), MaxValidity)
+	}
+	return nil
+}
+
+func checkBatch(c claim) error {
+	batch := c.answer.Batch
+	if len(batch) == 1 || len(batch) > MaxBatch {
+		return refuse(BatchInvalid, "a batch of %d; list 2 to %d, or none for a question alone", len(batch), MaxBatch)
+	}
+	seen := make(map[record.Hash]bool, len(batch))
+	for _, item := range batch {
+		if seen[item] || item == (record.Hash{}) {
+			return refuse(BatchInvalid, "the batch has an item twice, or an empty one")
+		}
+		seen[item] = true
+	}
+	return nil
+}
+
+func checkInBatch(c claim) error {
+	if batch := c.answer.Batch; len(batch) > 0 && !slices.Contains(batch, c.item) {
+		return refuse(NotInBatch, "the batch that was signed does not list this question")
+	}
+	return nil
+}
+
+func checkSigner(c claim) error {
+	_, err := c.signer()
+	return err
+}
+
+func checkApprover(c claim) error {
+	if e, err := c.signer(); err == nil && !e.Approver {
+		return refuse(NotApprover, "%s may not approve calls; use an approver's key", e.ID)
+	}
+	return nil
+}
+
+func checkSignature(c claim) error {
+	a := c.answer
+	items := a.Batch
+	if len(items) == 0 {
+		items = []record.Hash{c.item}
+	}
+	form, err := newStatement(c.log, c.fence, items, a.Choice, a.Nonce, a.Expires)
+	if err != nil {
+		return &Error{Reason: BadSignature, Detail: err.Error(), Err: err}
+	}
+	var sig trust.Signature
+	if err := sig.UnmarshalText([]byte(a.Signature)); err != nil {
+		return &Error{Reason: BadSignature, Detail: err.Error(), Err: err}
+	}
+	entry, err := c.signer()
+	if err != nil {
+		return err
+	}
+	if !trust.Verify(entry.PublicKey, trust.DomainApproval, form, sig) {
+		return refuse(BadSignature, "the signature is not %s's over this question and answer", entry.ID)
+	}
+	return nil
+}

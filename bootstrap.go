@@ -1,0 +1,270 @@
+package iff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/iff-run/iff/approval"
+	"github.com/iff-run/iff/broker"
+	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/corpus"
+	"github.com/iff-run/iff/gate"
+	"github.com/iff-run/iff/internal/ask/inbox"
+	"github.com/iff-run/iff/internal/home"
+	hostfs "github.com/iff-run/iff/internal/host/fs"
+	"github.com/iff-run/iff/internal/observe/rehash"
+	"github.com/iff-run/iff/internal/runtime"
+	"github.com/iff-run/iff/label"
+	"github.com/iff-run/iff/skill"
+)
+
+// Host touches the world for calls of one class; see package gate.
+type Host = gate.Host
+
+// Broker is asked where nothing else decides; see package gate.
+type Broker = gate.Broker
+
+// Options of [Bootstrap]. The zero value is what programs use.
+type Options struct {
+	// Hosts are for classes of calls that iff has no host for itself. A class that
+	// it has one for is refused.
+	Hosts map[capability.Capability]Host
+	// Broker is asked instead of who iff.toml names. Whoever embeds iff may ask in
+	// another way; approvals still need the signature of an approver.
+	Broker Broker
+	// Progress is told how many bytes of the log were read.
+	Progress func(bytes int64)
+	Now      func() time.Time // time.Now
+}
+
+// Boot is a runtime that is being put together: the one time at which skills are
+// loaded. [Boot.Lock] ends it. It is not safe for concurrent use.
+type Boot struct {
+	home    *home.Home
+	opts    Options
+	roots   []*home.CorpusRoot
+	loader  *skill.Loader
+	dirs    map[string]string // of loaded skills, by name
+	refused []Refused
+	locked  bool
+}
+
+// Refused is a skill that is not loaded, and why.
+type Refused struct {
+	Directory string
+	Err       error
+}
+
+// ErrLocked says that a boot was locked already.
+var ErrLocked = errors.New("boot-locked")
+
+// Bootstrap opens the home at dir, with everything in it checked, locks the
+// corpora, and loads the base manifest and every skill that the home knows. A
+// skill that is refused is left out and told by [Boot.Refused]; everything else
+// that does not hold is an error.
+func Bootstrap(ctx context.Context, dir string, opts Options) (*Boot, error) {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	h, err := home.Open(ctx, dir, home.Write, home.Options{Now: opts.Now, Progress: opts.Progress})
+	if err != nil {
+		return nil, err
+	}
+	b := &Boot{home: h, opts: opts, dirs: make(map[string]string)}
+	if err := b.load(ctx); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return b, nil
+}
+
+func (b *Boot) load(ctx context.Context) error {
+	var err error
+	if b.roots, err = b.home.LockCorpora(); err != nil {
+		return err
+	}
+	b.loader = skill.NewLoader(b.home.Terms(), b.home.Log())
+	p, err := b.home.ReadBase()
+	if err != nil {
+		return err
+	}
+	if _, err := b.loader.Load(ctx, p); err != nil {
+		return fmt.Errorf("the base manifest: %w", err)
+	}
+	for _, dir := range b.home.Skills() {
+		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+			continue // its directory is gone
+		}
+		if err := b.Load(ctx, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Load loads one more skill. That it is refused is no error; that the outcome
+// cannot be recorded is, and so is a boot that was locked.
+func (b *Boot) Load(ctx context.Context, dir string) error {
+	if b.locked {
+		return ErrLocked
+	}
+	p, err := b.home.Read(dir)
+	if err != nil {
+		b.refused = append(b.refused, Refused{dir, err})
+		return nil
+	}
+	report, err := b.loader.Load(ctx, p)
+	var refusal *skill.LoadError
+	switch {
+	case errors.As(err, &refusal):
+		b.refused = append(b.refused, Refused{dir, err})
+		return nil
+	case err != nil:
+		return err
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return fmt.Errorf("skill %s: %w", report.Skill.Name, err)
+	}
+	b.dirs[report.Skill.Name] = real
+	return nil
+}
+
+// Refused lists the skills that are not loaded.
+func (b *Boot) Refused() []Refused { return append([]Refused(nil), b.refused...) }
+
+// Close gives up.
+func (b *Boot) Close() error {
+	b.locked = true
+	return b.home.Close()
+}
+
+// Locked is what a runtime starts from: trust and skills, frozen. It has no
+// method that loads or widens.
+type Locked struct {
+	b   *Boot
+	set *skill.Set
+}
+
+// Lock freezes trust and skills. The boot answers [ErrLocked] from now on.
+func (b *Boot) Lock() (*Locked, error) {
+	if b.locked {
+		return nil, ErrLocked
+	}
+	b.locked = true
+	return &Locked{b, b.loader.Freeze()}, nil
+}
+
+// Start starts the runtime. It owns the home and closes it; so it does when it
+// cannot be started.
+func (l *Locked) Start(ctx context.Context) (*Runtime, error) {
+	r := &Runtime{home: l.b.home, now: l.b.opts.Now, refused: l.b.refused}
+	if err := r.start(ctx, l); err != nil {
+		return nil, errors.Join(err, r.release())
+	}
+	return r, nil
+}
+
+func (r *Runtime) start(ctx context.Context, l *Locked) error {
+	corpora, err := r.corpora(l.b.roots)
+	if err != nil {
+		return err
+	}
+	hosts, err := r.hosts(l.b)
+	if err != nil {
+		return err
+	}
+	c := r.home.Config()
+	parts := runtime.Parts{
+		Log: r.home.Log(), Recovered: r.home.Recovered(), Trust: r.home.Root(), Skills: l.set, Directories: l.b.dirs,
+		Corpora: corpora, Hosts: hosts, Broker: r.broker(l.b.opts.Broker), ControlFiles: c.Guarded, Clearance: r.home.Clearance(),
+		Profile: string(c.Profile), Config: r.home.ConfigDigest(), Version: Version, SameUID: true,
+		Limits: gate.Limits{Ask: c.Gate.Timeout, Call: c.Gate.CallTimeout, Buffer: c.Gate.Buffer}, Now: l.b.opts.Now,
+	}
+	r.Runtime, err = runtime.Start(ctx, parts)
+	return err
+}
+
+// corpora puts an observer in front of each root.
+func (r *Runtime) corpora(roots []*home.CorpusRoot) ([]runtime.Corpus, error) {
+	var out []runtime.Corpus
+	for _, root := range roots {
+		o, err := rehash.New(root.Path(), root.Name, root.Volatile, rehash.Options{})
+		if err != nil {
+			return nil, err
+		}
+		r.observers = append(r.observers, o)
+		out = append(out, runtime.Corpus{Name: root.Name, Dir: root.Path(), Label: root.LabelOf, Volatile: root.Volatile, Observer: o})
+	}
+	return out, nil
+}
+
+// hosts are iff's own and those of whoever embeds it.
+func (r *Runtime) hosts(b *Boot) (map[capability.Capability]gate.Host, error) {
+	var roots []hostfs.Root
+	for _, root := range b.roots {
+		roots = append(roots, hostfs.Root{Corpus: root.Name, Dir: root.Path(), Volatile: root.Volatile})
+	}
+	files, err := hostfs.New(roots)
+	if err != nil {
+		return nil, err
+	}
+	r.files = files
+	out := map[capability.Capability]gate.Host{capability.FSRead: files, capability.FSWriteRev: files, capability.FSWriteIrrev: files}
+	for class, h := range b.opts.Hosts {
+		if _, ours := out[class]; ours || h == nil {
+			return nil, fmt.Errorf("%s has a host of its own; leave it out", class)
+		}
+		out[class] = h
+	}
+	return out, nil
+}
+
+// broker is who is asked.
+func (r *Runtime) broker(given Broker) Broker {
+	if given != nil {
+		return given
+	}
+	if r.home.Config().Gate.Ask != home.AskInbox {
+		return broker.DenyAll{}
+	}
+	r.inbox = inbox.New(inbox.Options{
+		Check: func(q approval.Question, a approval.Answer) error { return q.Check(a, r.Trust(), r.now()) },
+		Late:  r.late,
+		Now:   r.now,
+	})
+	return r.inbox
+}
+
+// Observers are the corpora of a home for reading alone: what a verdict needs
+// where no runtime is.
+func observers(h *home.Home) ([]runtime.Corpus, func() error, error) {
+	var out []runtime.Corpus
+	var open []*rehash.Observer
+	shut := func() error {
+		var errs []error
+		for _, o := range open {
+			errs = append(errs, o.Close())
+		}
+		return errors.Join(errs...)
+	}
+	for _, c := range h.Config().Corpora {
+		real, err := filepath.EvalSymlinks(c.Root)
+		if err == nil {
+			var o *rehash.Observer
+			if o, err = rehash.New(real, c.Name, c.Volatile, rehash.Options{}); err == nil {
+				open = append(open, o)
+				out = append(out, runtime.Corpus{Name: c.Name, Dir: real, Label: func(path string) label.Label { return c.LabelOf(path) }, Volatile: c.Volatile, Observer: o})
+				continue
+			}
+		}
+		return nil, nil, errors.Join(fmt.Errorf("corpus %s: %w", c.Name, err), shut())
+	}
+	return out, shut, nil
+}
+
+var _ corpus.Observer = (*rehash.Observer)(nil)

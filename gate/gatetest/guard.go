@@ -1,0 +1,68 @@
+package gatetest
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/iff-run/iff/approval"
+	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/corpus"
+	"github.com/iff-run/iff/gate"
+	"github.com/iff-run/iff/trust"
+)
+
+// Guard guards what it is told. The zero value guards nothing. It is safe for
+// concurrent use.
+type Guard struct {
+	mu        sync.Mutex
+	objects   map[corpus.Object]gate.Guarded
+	spellings map[string]gate.Guarded
+}
+
+// Add guards a file for a skill, under its path and under further spellings that
+// are refused as targets.
+func (g *Guard) Add(path, skill string, spellings ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	o := corpus.Name(Corpus, path)
+	found := gate.Guarded{Name: skill, Subject: Declared, Object: o, Route: "path"}
+	objects, texts := maps.Clone(g.objects), maps.Clone(g.spellings)
+	if objects == nil {
+		objects, texts = make(map[corpus.Object]gate.Guarded), make(map[string]gate.Guarded)
+	}
+	objects[o] = found
+	for _, s := range spellings {
+		found.Route = "spelling"
+		texts[s] = found
+	}
+	g.objects, g.spellings = objects, texts
+}
+
+// Find implements [gate.Guard].
+func (g *Guard) Find(objects []corpus.Object) (gate.Guarded, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, o := range objects {
+		if found, ok := g.objects[o]; ok {
+			return found, true
+		}
+	}
+	return gate.Guarded{}, false
+}
+
+// FindSpelling implements [gate.Guard].
+func (g *Guard) FindSpelling(_ capability.Capability, target string) (gate.Guarded, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if found, ok := g.spellings[target]; ok {
+		return found, true
+	}
+	found, ok := g.objects[corpus.Name(Corpus, target)]
+	return found, ok
+}
+
+// Check holds answers against a trust root.
+func Check(root *trust.Root, now func() time.Time) func(approval.Question, approval.Answer) error {
+	return func(q approval.Question, a approval.Answer) error { return q.Check(a, root, now()) }
+}

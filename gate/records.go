@@ -1,0 +1,332 @@
+package gate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/iff-run/iff/approval"
+	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/corpus"
+	"github.com/iff-run/iff/internal/visible"
+	"github.com/iff-run/iff/record"
+)
+
+// entries are the records of one step of a call.
+func (l *live) entries(c Append) ([]record.Entry, error) {
+	bodies, err := l.bodies(c)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]record.Entry, len(bodies))
+	for i, b := range bodies {
+		out[i] = record.Entry{Session: l.facts.Session, Request: l.facts.ID, Body: b}
+	}
+	return out, nil
+}
+
+func (l *live) bodies(c Append) ([]record.Body, error) {
+	b := &batch{l: l}
+	switch c.What {
+	case Denial:
+		b.request(Plan{})
+		b.add(l.denial(c.Why))
+		b.mutation(false)
+	case AskedFor:
+		b.request(l.approved)
+	case Decided:
+		b.add(l.decision(c.Why))
+		if l.answer.Choice != record.Approve || c.Why != "" {
+			b.mutation(false)
+		}
+	case StagedFor:
+		b.request(l.approved)
+		b.staged(l.approved)
+	case IntendedByLevel:
+		b.request(l.plan)
+		b.add(l.byLevel())
+		if l.reversible() {
+			b.staged(l.plan)
+		}
+		b.intent(l.plan, false)
+	case IntendedToAct:
+		b.intent(l.plan, false)
+	case IntendedToUndo:
+		b.intent(l.plan, true)
+	case ReadByLevel:
+		b.request(Plan{})
+		b.add(l.byLevel())
+		b.outcome(false)
+	case Came:
+		b.outcome(c.Undo)
+		b.mutation(true)
+	case NotTried:
+		b.add(record.Error{Outcome: record.Outcome{Envelope: l.env.Hash(), Reason: string(c.Why), Detail: l.words(), Readings: []corpus.Change{}}})
+		b.mutation(false)
+	case Dropped:
+		b.add(record.RolledBack{Outcome: record.Outcome{Envelope: l.env.Hash(), Reason: string(c.Why), Readings: []corpus.Change{}}})
+	default:
+		return nil, fmt.Errorf("bug: nothing to record under %d", c.What)
+	}
+	return b.bodies, b.err
+}
+
+// batch collects the bodies of one append.
+type batch struct {
+	l      *live
+	bodies []record.Body
+	err    error
+}
+
+func (b *batch) add(body record.Body) { b.bodies = append(b.bodies, body) }
+
+// list puts changes in the line if they fit, else beside the log.
+func (b *batch) list(changes []corpus.Change) ([]corpus.Change, record.Payload) {
+	if changes == nil {
+		changes = []corpus.Change{}
+	}
+	if record.PlanFits(changes) {
+		return changes, record.Payload{}
+	}
+	p, err := b.l.g.parts.Keep(context.WithoutCancel(b.l.g.ctx), record.FormatChanges(changes))
+	if err != nil && b.err == nil {
+		b.err = err
+	}
+	return []corpus.Change{}, p
+}
+
+func (l *live) reversible() bool {
+	return l.facts.Target.Capability().Effect() == capability.Reversible
+}
+
+func (b *batch) request(plan Plan) {
+	l := b.l
+	r := record.Request{
+		Agent: l.session.agent, Capability: text(l.call.Capability), Effect: l.facts.Target.Capability().Effect().String(),
+		Envelope: l.env.Hash(), Guarded: l.guarded.Name, Key: l.facts.Key, Level: l.level, Mark: l.mark, Payload: l.payload,
+		Sink: l.sink, Skill: l.skill, Target: text(l.call.Target),
+	}
+	r.Plan, r.Rest = b.list(plan.Approvable())
+	if l.reversible() {
+		b.add(record.ReversibleRequest{Request: r})
+		return
+	}
+	b.add(r)
+}
+
+// maxText bounds what of an agent's words stands in a line outside of the
+// envelope.
+const maxText = 4 << 10
+
+func text(s string) string { return visible.Truncate(s, maxText) }
+
+// words are the host's or the gate's, for the record.
+func (l *live) words() string { return visible.Truncate(l.detail, 1<<10) }
+
+func (b *batch) staged(plan Plan) {
+	s := record.Staged{Envelope: b.l.env.Hash()}
+	for _, c := range plan.After {
+		s.Bytes += c.Size()
+	}
+	s.Plan, s.Rest = b.list(plan.Changes)
+	b.add(s)
+}
+
+func (b *batch) intent(plan Plan, undo bool) {
+	l := b.l
+	i := record.Intent{Attempt: 1, Envelope: l.env.Hash(), Fence: l.g.parts.Fence, Key: l.key(), Staging: stagingName(l.facts.ID)}
+	i.Plan, i.Rest = b.list(plan.Changes)
+	switch {
+	case undo:
+		b.add(record.RollbackIntent{Intent: i})
+	case l.reversible():
+		b.add(record.CommitIntent{Intent: i})
+	default:
+		b.add(i)
+	}
+}
+
+// stagingName is what a file is called until it takes its place.
+func stagingName(request string) string { return ".iff-" + request }
+
+// key is minted for the host: the same for the same agent and call, so that a
+// host that keeps keys does nothing twice.
+func (l *live) key() string {
+	of := l.facts.Key
+	if of == "" {
+		of = l.facts.ID
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "iff/key/v1\n%s\n%s\n%x", l.session.agent, of, l.facts.Envelope))
+	return hex.EncodeToString(sum[:16])
+}
+
+func (b *batch) outcome(undo bool) {
+	l := b.l
+	o := record.Outcome{Envelope: l.env.Hash(), Detail: l.words(), Reason: string(l.failed)}
+	o.Readings, o.Rest = b.list(l.readings)
+	switch {
+	case l.failed != "":
+		b.add(record.Error{Outcome: o})
+	case undo:
+		b.add(record.RolledBack{Outcome: o})
+	case l.reversible():
+		b.add(record.Committed{Outcome: o})
+	default:
+		b.add(record.Executed{Outcome: o})
+	}
+}
+
+// byLevel is the decision that grant and level make.
+func (l *live) byLevel() record.Decision {
+	d := l.decided(record.CauseLevel, record.Approve)
+	d.Broker = "level"
+	for g := range l.g.machine.rules.Skills[l.skill].Grants.All() {
+		if g.Covers(l.facts.Target) {
+			d.Rule = g.String()
+			break
+		}
+	}
+	return d
+}
+
+func (l *live) decided(cause record.Cause, choice record.Choice) record.Decision {
+	return record.Decision{
+		Broker: "gate", Cause: cause, Choice: choice, Envelope: l.env.Hash(), Profile: l.g.parts.Profile, SameUID: l.g.parts.SameUID,
+	}
+}
+
+func (l *live) denial(why Reason) record.Decision {
+	d := l.decided(causeOf(why), record.Deny)
+	d.Reason = string(why)
+	return d
+}
+
+// causeOf says what kind of thing denies.
+func causeOf(why Reason) record.Cause {
+	switch why {
+	case Undeclared:
+		return record.CauseUndeclared
+	case Unlabelled, AboveClearance, SinkBelowMark:
+		return record.CauseLabel
+	case SkillRevoked:
+		return record.CauseRevoked
+	case SessionPaused, SessionEnded, SessionUnknown, TooManyCalls, KeyReused, BufferFull, Busy:
+		return record.CauseSession
+	case TimedOut:
+		return record.CauseTimeout
+	case NoBroker, BrokerFailed, ApprovalVoid, DeniedByBroker:
+		return record.CauseBroker
+	}
+	return record.CauseHost
+}
+
+// decision is what was answered, or what made an answer unnecessary.
+func (l *live) decision(why Reason) record.Decision {
+	a := l.answer
+	switch why {
+	case SessionEnded:
+		a = approval.Answer{Choice: record.Deny, Cause: record.CauseCancelled}
+	case SkillRevoked:
+		a = approval.Answer{Choice: record.Deny, Cause: record.CauseRevoked}
+	}
+	d := l.decided(a.Cause, a.Choice)
+	d.Broker = l.g.parts.Broker.Name()
+	if a.Broker != "" {
+		d.Broker = a.Broker
+	}
+	d.Approver, d.Batch, d.Expires, d.Nonce, d.Rule = a.Approver, a.Batch, a.Expires, a.Nonce, a.Rule
+	d.Signature, d.View, d.Reason = a.Signature, a.View, string(why)
+	d.SameUID = d.SameUID || a.SameUID
+	return d
+}
+
+// late records an answer that came when the request was decided already.
+func (l *live) late(a approval.Answer) {
+	if a.Choice == "" || a.Cause == "" {
+		return
+	}
+	d := l.decision("")
+	_, _ = l.g.append(record.Entry{Session: l.facts.Session, Request: l.facts.ID, Body: record.LateDecision{Decision: d}})
+}
+
+// mutation records what was tried on a guarded object (paper G12): what is
+// there before, what was proposed, and what is there now.
+func (b *batch) mutation(done bool) {
+	l := b.l
+	if !l.facts.Guarded {
+		return
+	}
+	m := record.Mutation{
+		Approved: done || l.answer.Choice == record.Approve, Object: string(l.guarded.Object), Route: l.guarded.Route, Skill: l.guarded.Name, Subject: l.guarded.Subject,
+		Before: string(corpus.Unreadable), Proposed: string(corpus.Unreadable),
+	}
+	plan := l.plan
+	if len(plan.Changes) == 0 {
+		plan = l.approved
+	}
+	at := slices.IndexFunc(plan.Changes, func(c corpus.Change) bool { return c.Object == l.guarded.Object })
+	if at < 0 && len(plan.Changes) > 0 {
+		at = 0
+	}
+	if at >= 0 {
+		m.Before, m.Proposed = string(plan.Changes[at].Before), string(plan.Changes[at].After)
+	}
+	m.After = string(l.now(corpus.Object(m.Object)))
+	b.add(m)
+}
+
+// now is the state of an object as the observer sees it.
+func (l *live) now(o corpus.Object) corpus.State {
+	observer := l.g.parts.Observers[o.Corpus()]
+	if observer == nil {
+		return corpus.Unreadable
+	}
+	states, err := observer.Read(context.WithoutCancel(l.g.ctx), []corpus.Object{o})
+	if err != nil || len(states) != 1 {
+		return corpus.Unreadable
+	}
+	return states[0]
+}
+
+// makeQuestion is all that an approver is shown.
+func (l *live) makeQuestion() approval.Question {
+	now := l.g.parts.Now()
+	q := approval.Question{
+		Log: l.g.parts.Origin, Fence: l.g.parts.Fence, Session: l.facts.Session, Request: l.facts.ID, Seq: l.seq,
+		Agent: l.session.agent, Profile: l.g.parts.Profile, Envelope: l.env, Effect: l.facts.Target.Capability().Effect(),
+		Op: l.touches.Op, Reach: string(l.approved.Reach), Plan: l.approved.Approvable(), Before: l.approved.Before, After: l.approved.After,
+		Skill: l.g.parts.About[l.skill], Level: l.level, Mark: l.mark, Sink: l.sink, Guarded: l.guarded.Name,
+		Asked: now, Deadline: now.Add(l.g.limits.Ask),
+	}
+	l.g.mu.Lock()
+	defer l.g.mu.Unlock()
+	key := l.call.Capability + " " + l.call.Target
+	q.Novel = !l.g.seen[key]
+	if len(l.g.seen) < maxSeen {
+		l.g.seen[key] = true
+	}
+	l.g.counts.Asked++
+	l.g.questions.remember(l.facts.ID, questioned{l.facts.Session, l.env.Hash()})
+	for _, c := range l.g.machine.callsOf(func(c *call) bool { return c.at == doubtful }) {
+		for _, o := range c.Changes {
+			if near(o, l.touches.Changes) {
+				q.Doubts = append(q.Doubts, string(o))
+			}
+		}
+	}
+	return q
+}
+
+// maxSeen bounds how many targets are remembered as asked about.
+const maxSeen = 100_000
+
+// near says whether an object is one of others or lies beside one.
+func near(o corpus.Object, others []corpus.Object) bool {
+	dir, _ := o.Parent()
+	return slices.ContainsFunc(others, func(other corpus.Object) bool {
+		beside, _ := other.Parent()
+		return o == other || dir == beside
+	})
+}

@@ -1,0 +1,464 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/corpus"
+	"github.com/iff-run/iff/label"
+	"github.com/iff-run/iff/level"
+	"github.com/iff-run/iff/record"
+)
+
+// Session is one agent's connection. It is safe for concurrent use.
+type Session struct {
+	g       *Gate
+	id      string
+	agent   string
+	replies map[string]Reply // g.mu; of calls that had a key
+	staged  []*live          // g.mu; in the order in which they were staged
+	over    chan struct{}    // closed when it has ended
+}
+
+// Resume is what the log says of a session that a crash interrupted.
+type Resume struct {
+	ID     string
+	Skill  string // subject of the skill that was active
+	Paused bool
+	Keys   []KnownKey
+}
+
+// KnownKey is a call of a resumed session that had an idempotency key.
+type KnownKey struct {
+	Key      string
+	Envelope [32]byte
+	Reply    Reply
+}
+
+// SessionError says why a session was not changed.
+type SessionError struct {
+	Session string
+	Reason  Reason
+}
+
+// Error is one line.
+func (e *SessionError) Error() string {
+	return fmt.Sprintf("session %s: %s", e.Session, e.Reason)
+}
+
+// Is makes errors.Is(err, &SessionError{Reason: r}) ask for the reason alone.
+func (e *SessionError) Is(target error) bool {
+	t, ok := target.(*SessionError)
+	return ok && t.Reason == e.Reason && (t.Session == "" || t.Session == e.Session)
+}
+
+// Open begins a session of an agent, or takes one up again that a crash
+// interrupted. What the log says of the agent comes with it.
+func (g *Gate) Open(ctx context.Context, a record.Agent, resume *Resume) (*Session, error) {
+	e := Opened{Agent: a.Name}
+	if lv, err := level.Parse(a.Level); err == nil {
+		e.Level, e.Given = lv, true
+	}
+	for _, mark := range a.Marks {
+		m, err := g.parts.Scheme.Parse(mark)
+		if err != nil {
+			return nil, fmt.Errorf("what %s has read: %w", a.Name, err)
+		}
+		if e.Mark.IsAbsent() {
+			e.Mark = m
+		}
+		e.Mark = e.Mark.Join(m)
+	}
+	g.mu.Lock()
+	if g.closed {
+		g.mu.Unlock()
+		return nil, ErrClosed
+	}
+	g.opened++
+	e.Session = fmt.Sprintf("s%d.%d", g.parts.Fence, g.opened)
+	if resume != nil {
+		e.Session, e.Skill, e.Paused = resume.ID, resume.Skill, resume.Paused
+	}
+	s := &Session{g: g, id: e.Session, agent: a.Name, replies: make(map[string]Reply), over: make(chan struct{})}
+	if g.sessions[s.id] != nil {
+		g.mu.Unlock()
+		return nil, &SessionError{s.id, SessionUnknown}
+	}
+	g.sessions[s.id] = s
+	if resume != nil {
+		s.know(resume.Keys)
+	}
+	g.mu.Unlock()
+	return s, s.change(ctx, func(t Ticket) Event { e.Ticket = t; return e })
+}
+
+// know takes over what became of calls before a crash. g.mu is held.
+func (s *Session) know(keys []KnownKey) {
+	for i, k := range keys {
+		id := k.Reply.Request
+		if id == "" {
+			id = s.id + ".known" + strconv.Itoa(i)
+		}
+		s.g.machine.keys[keyed{s.agent, k.Key}] = recorded{id, k.Envelope}
+		s.replies[id] = k.Reply
+	}
+}
+
+// ID names the session.
+func (s *Session) ID() string { return s.id }
+
+// Agent is the principal whose session it is.
+func (s *Session) Agent() string { return s.agent }
+
+// Over is closed when the session has ended.
+func (s *Session) Over() <-chan struct{} { return s.over }
+
+// change dispatches an event and waits until its effect is recorded. That ctx
+// ends cancels the waiting only.
+func (s *Session) change(ctx context.Context, make func(Ticket) Event) error {
+	g := s.g
+	done := newTell()
+	g.mu.Lock()
+	g.ticket++
+	t := g.ticket
+	g.waiting[t] = done
+	g.mu.Unlock()
+	g.dispatch(make(t))
+	select {
+	case why := <-done:
+		if why != "" {
+			return &SessionError{s.id, why}
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func newTell() chan Reason { return make(chan Reason, 1) }
+
+// tellSession tells who wanted a change, and lets go of a session that is over.
+// g.mu is held.
+func (g *Gate) tellSession(c TellSession) {
+	if w := g.waiting[c.Ticket]; w != nil {
+		w <- c.Failed
+		delete(g.waiting, c.Ticket)
+	}
+	if s := g.sessions[c.Session]; c.Over && s != nil {
+		delete(g.sessions, c.Session)
+		for id, l := range g.lives {
+			if l.session == s {
+				delete(g.lives, id)
+			}
+		}
+		close(s.over)
+	}
+}
+
+// recordSession makes a transition durable.
+func (g *Gate) recordSession(c RecordSession) {
+	g.mu.Lock()
+	s, m := g.machine.session(c.Session), g.machine
+	body := record.Session{Skill: c.Subject}
+	if s != nil {
+		body.Agent, body.Mark = s.agent, m.agentOf(s).mark.String()
+		if c.What != RecordSkill {
+			body.Skill = s.skill
+		}
+		body.Level = m.level(s).String()
+		if k, ok := m.rules.Skills[c.Subject]; ok && c.What == RecordSkill {
+			body.Level = k.Level.String()
+		}
+	}
+	g.mu.Unlock()
+	body.Transition = transition(c)
+	if c.What == RecordSkill && c.Subject == "" {
+		body.Level = "" // the base manifest has no content, so it taints nothing
+	}
+	_, err := g.append(record.Entry{Session: c.Session, Body: body})
+	g.dispatch(Recorded{Session: c.Session, Failed: err != nil, Fatal: fatal(err)})
+}
+
+func transition(c RecordSession) record.Transition {
+	switch c.What {
+	case RecordOpened:
+		return record.SessionOpened
+	case RecordSkill:
+		return record.SessionSkill
+	case RecordPaused:
+		return record.SessionPaused
+	case RecordResumed:
+		return record.SessionResumed
+	}
+	switch c.How {
+	case Stopping:
+		return record.SessionStopped
+	case Aborting:
+		return record.SessionAborted
+	}
+	return record.SessionClosed
+}
+
+// Use makes a skill active whose content is about to be delivered: the error is
+// nil only when that is recorded. The empty subject goes back to the base
+// manifest.
+func (s *Session) Use(ctx context.Context, subject string) error {
+	return s.change(ctx, func(t Ticket) Event { return Given{s.id, subject, t} })
+}
+
+// Pause refuses the session's calls until it is resumed.
+func (s *Session) Pause(ctx context.Context) error {
+	return s.change(ctx, func(t Ticket) Event { return Pausing{s.id, t} })
+}
+
+// Resume ends a pause.
+func (s *Session) Resume(ctx context.Context) error {
+	return s.change(ctx, func(t Ticket) Event { return Resuming{s.id, t} })
+}
+
+// End ends the session when what is under way has ended: questions are
+// cancelled, what is staged is dropped, and with undo all that it committed is
+// put back first.
+func (s *Session) End(ctx context.Context, how Ending, undo bool) error {
+	return s.change(ctx, func(t Ticket) Event { return Ended{s.id, how, undo, t} })
+}
+
+// Commit asks about all that the session has staged, commits what is approved,
+// and says how each ended.
+func (s *Session) Commit(ctx context.Context) ([]Reply, error) {
+	waits := s.await(func(l *live, at phase) bool { return at == staged })
+	return s.gather(ctx, waits, func(t Ticket) Event { return Confirming{s.id, t} })
+}
+
+// Rollback puts back all that the session committed, the newest first. What
+// somebody else has changed since stays as it is, and is said.
+func (s *Session) Rollback(ctx context.Context) ([]Reply, error) {
+	waits := s.await(func(l *live, at phase) bool { return at == committed })
+	slices.Reverse(waits)
+	return s.gather(ctx, waits, func(t Ticket) Event { return Undoing{s.id, t} })
+}
+
+// await waits for the next reply of the calls that are at a phase, in the order
+// in which they came there.
+func (s *Session) await(wanted func(*live, phase) bool) []chan Reply {
+	s.g.mu.Lock()
+	defer s.g.mu.Unlock()
+	ms := s.g.machine.session(s.id)
+	if ms == nil {
+		return nil
+	}
+	var out []chan Reply
+	for _, id := range slices.Concat(ms.staged, ms.done) {
+		l, c := s.g.lives[id], s.g.machine.calls[id]
+		if l != nil && c != nil && wanted(l, c.at) {
+			w := make(chan Reply, 1)
+			l.waiters = append(l.waiters, w)
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func (s *Session) gather(ctx context.Context, waits []chan Reply, make func(Ticket) Event) ([]Reply, error) {
+	if err := s.change(ctx, make); err != nil {
+		return nil, err
+	}
+	var out []Reply
+	for _, w := range waits {
+		select {
+		case r := <-w:
+			out = append(out, r)
+		case <-ctx.Done():
+			return out, ctx.Err()
+		}
+	}
+	return out, nil
+}
+
+// overlay is what the session has staged.
+func (s *Session) overlay() Staged {
+	s.g.mu.Lock()
+	defer s.g.mu.Unlock()
+	ms := s.g.machine.session(s.id)
+	if ms == nil {
+		return nil
+	}
+	o := make(overlay)
+	for _, id := range ms.staged {
+		if l := s.g.lives[id]; l != nil {
+			for i, c := range l.approved.Changes {
+				o[c.Object] = l.approved.After[i]
+			}
+		}
+	}
+	if len(o) == 0 {
+		return nil
+	}
+	return o
+}
+
+// overlay implements [Staged].
+type overlay map[corpus.Object]corpus.Copy
+
+// Copy implements [Staged].
+func (o overlay) Copy(object corpus.Object) (corpus.Copy, bool) {
+	c, ok := o[object]
+	return c, ok
+}
+
+// Objects implements [Staged].
+func (o overlay) Objects() []corpus.Object {
+	out := make([]corpus.Object, 0, len(o))
+	for object := range o {
+		out = append(out, object)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Call has one call decided and done, and says how it ended. That ctx ends
+// cancels the waiting only: a call that was asked for goes its way.
+func (s *Session) Call(ctx context.Context, c Call) Reply {
+	l := s.prepare(c)
+	g := s.g
+	reply := make(chan Reply, 1)
+	l.waiters = append(l.waiters, reply)
+	g.mu.Lock()
+	if g.closed {
+		g.mu.Unlock()
+		return Reply{Status: Refused, Reason: SessionEnded, Message: "the runtime is shutting down"}
+	}
+	g.requests++
+	g.counts.Calls++
+	l.facts.ID = fmt.Sprintf("r%d.%d", g.parts.Fence, g.requests)
+	g.lives[l.facts.ID] = l
+	ms := g.machine.session(s.id)
+	if ms != nil {
+		l.skill = ms.skill
+	}
+	commands := g.machine.Step(Submitted{l.facts})
+	if ms != nil {
+		l.level, l.mark = g.machine.level(ms).String(), g.machine.agentOf(ms).mark.String()
+	}
+	for _, c := range commands {
+		g.deliver(c)
+	}
+	g.mu.Unlock()
+	select {
+	case r := <-reply:
+		return r
+	case <-ctx.Done():
+		return Reply{Request: l.facts.ID, Status: Doubtful, Reason: InDoubt, Message: "nobody waited for the answer; ask with the same key again"}
+	}
+}
+
+// prepare finds out what can be known of a call from its words alone.
+func (s *Session) prepare(c Call) *live {
+	l := &live{g: s.g, session: s, call: c}
+	l.facts = Facts{Session: s.id, Key: c.Key}
+	if !isKey(c.Key) {
+		l.facts.Key = ""
+		l.void(CallMalformed, "key: up to 128 of A-Z a-z 0-9 . _ : -")
+		return l
+	}
+	class, err := capability.Parse(c.Capability)
+	if err != nil {
+		l.void(CallMalformed, err.Error())
+		return l
+	}
+	target, err := capability.ParseTarget(class, c.Target)
+	if err != nil {
+		l.misspelled(class, err)
+		return l
+	}
+	l.env, err = capability.NewEnvelope(capability.Call{Target: target, Arguments: c.Arguments, Reasoning: c.Reasoning})
+	if err != nil {
+		l.void(CallMalformed, err.Error())
+		return l
+	}
+	l.facts.Target, l.facts.Envelope = target, l.env.Hash()
+	l.look(class)
+	if l.payload, err = s.g.parts.Keep(context.WithoutCancel(s.g.ctx), l.env.Bytes()); err != nil {
+		l.void(LogFailed, err.Error())
+	}
+	return l
+}
+
+func isKey(key string) bool {
+	return len(key) <= record.MaxID && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-") == ""
+}
+
+func (l *live) void(why Reason, message string) {
+	l.facts.Void, l.message, l.detail = why, message, message
+}
+
+// misspelled is a call whose target is refused for its spelling. If it names
+// something guarded all the same, that is asked about and recorded.
+func (l *live) misspelled(class capability.Capability, err error) {
+	l.void(CallMalformed, err.Error())
+	if class != capability.FSWriteRev && class != capability.FSWriteIrrev {
+		return
+	}
+	found, ok := l.g.parts.Guard.FindSpelling(class, l.call.Target)
+	if !ok {
+		return
+	}
+	target, err := capability.Path(class, found.Object.Corpus(), found.Object.Path())
+	if err != nil {
+		return
+	}
+	env, err := capability.NewEnvelope(capability.Call{Target: target, Arguments: l.call.Arguments, Reasoning: l.call.Reasoning})
+	if err != nil {
+		return
+	}
+	l.env, l.guarded = env, found
+	l.facts.Target, l.facts.Envelope, l.facts.Spelled, l.facts.Guarded = target, env.Hash(), true, true
+}
+
+// look asks the host what the call reaches for, and finds the labels.
+func (l *live) look(class capability.Capability) {
+	l.host = l.g.parts.Hosts[class]
+	if l.host == nil {
+		l.void(NoHost, "this version of iff can do nothing of class "+class.String()+"; only file calls are done yet")
+		return
+	}
+	touches, err := l.host.Touches(l.env)
+	if err != nil {
+		var r *Refusal
+		if errors.As(err, &r) {
+			l.void(r.Reason, r.Error())
+		} else {
+			l.void(HostFailed, err.Error())
+		}
+		l.guarded, l.facts.Guarded = l.g.parts.Guard.FindSpelling(class, l.call.Target)
+		return
+	}
+	l.touches = touches
+	l.facts.Changes, l.facts.Reversible = touches.Changes, touches.Reversible
+	for _, o := range touches.Reads {
+		l.facts.Reads = append(l.facts.Reads, l.g.parts.Label(o))
+	}
+	for _, o := range touches.Changes {
+		l.facts.Sinks = append(l.facts.Sinks, l.g.parts.Label(o))
+	}
+	l.sink = sinkText(l.facts.Sinks)
+	if len(touches.Changes) > 0 {
+		l.guarded, l.facts.Guarded = l.g.parts.Guard.Find(touches.Changes)
+	}
+}
+
+// sinkText is the labels of what is written to, for the record.
+func sinkText(sinks []label.Label) string {
+	var out []string
+	for _, l := range sinks {
+		if t := l.String(); !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return strings.Join(out, "; ")
+}

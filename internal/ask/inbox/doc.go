@@ -1,0 +1,28 @@
+// Package inbox is the broker that asks a human: questions are posted and wait
+// for somebody who lists, reads and answers them.
+//
+// # A question's life
+//
+// [Inbox.Ask] posts all that is asked together as one group and returns when
+// each of its questions has ended. A question ends once, in one of four ways,
+// and whatever comes first counts:
+//
+//	answered    [Inbox.Answer] took an answer before the deadline
+//	timed-out   its deadline came; the answer is deny, cause timeout
+//	cancelled   the context of Ask ended; the answer is deny, cause cancelled, or timeout
+//	            if the context's deadline was what ended it
+//
+// An answer counts if it is taken strictly before the deadline and before the
+// context ends. One that comes later is refused with answer-late and handed to
+// [Options.Late], so that it can be recorded. A question that is refused at once
+// because too many wait is counted and never listed.
+//
+// Answer holds each answer against [Options.Check] before it takes it, so that a
+// human is told at once what is wrong with it. That is a courtesy: the gate
+// checks whatever comes out of Ask again.
+//
+// # Time
+//
+// Deadlines are those of the questions. The clock is [Options.Now], the timers
+// are those of package time. There are no goroutines but the caller's.
+package inbox

@@ -1,0 +1,101 @@
+package home
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"text/template"
+)
+
+var configTemplate = template.Must(template.New("").Funcs(template.FuncMap{"quote": tomlString}).Parse(`# iff's configuration. Written by iff init; yours to edit.
+
+# dev, or strict once the log is anchored and this file is signed; this version
+# has dev only.
+profile = "{{.Profile}}"
+
+[operator]
+# The signer that skills you sign yourself name.
+name = "{{.Operator.Name}}"
+# Skills above this label are not loaded. Labels: iff trust show
+clearance = "{{.Operator.Clearance}}"
+
+[trust]
+# The key that must have signed the trust chain in trust/.
+root = "{{.Trust.Root}}"
+
+[log]
+# The log's name, and the key that signed its first checkpoints. What the log
+# says of itself is held against them.
+origin = "{{.Log.Origin}}"
+key = "{{.Log.Key}}"
+
+# Where checkpoints are remembered outside of this home, so that a log that was
+# cut back or rewritten is found out: a file on another disk or machine, or a
+# witness (iff audit witness). Any number.
+# [[log.anchor]]
+# place = "/mnt/elsewhere/iff.checkpoint"
+# [[log.anchor]]
+# place = "https://witness.example"
+# key = "witness.example+1a2b3c4d+BA..."
+
+# Directories under iff: agents read and write them by calls that are decided,
+# recorded and can be compared with what happened. Any number, under any name.
+# label: of every object; path: raises the label of some. volatile: what nobody
+# keeps account of, and what no call writes to.
+{{- range .Corpora}}
+[corpus.{{.Name}}]
+root = {{quote .Root}}
+label = {{quote $.Lowest}}
+volatile = [{{range .Volatile.Strings}}
+  {{quote .}},{{end}}
+]
+{{else}}
+# [corpus.work]
+# root = "/home/me/notes"
+# label = "{{.Lowest}}"
+# volatile = [".git"]
+{{end}}
+# [[corpus.work.path]]
+# pattern = "private"
+# label = "{{.Lowest}}"
+
+# Who is asked about a call that needs a person: inbox, or nobody, which denies
+# it. These are the defaults.
+# [gate]
+# ask = "nobody"
+# timeout = "2m"
+# call_timeout = "30s"
+# buffer = "64MiB"
+
+# Files that nothing changes without a person, beside those by which agents are
+# told what to do, such as AGENTS.md, which are always guarded.
+# [guard]
+# files = ["Makefile"]
+`))
+
+// format writes iff.toml; lowest is a label to show.
+func (c Config) format(lowest string) ([]byte, error) {
+	var b bytes.Buffer
+	err := configTemplate.Execute(&b, struct {
+		Config
+		Lowest string
+	}{c, lowest})
+	return b.Bytes(), err
+}
+
+// tomlString writes a text as TOML has it, between quotation marks.
+func tomlString(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '"', r == '\\':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		case r < ' ', r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return `"` + b.String() + `"`
+}

@@ -1,0 +1,162 @@
+package fs
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"unicode/utf8"
+
+	"github.com/iff-run/iff/corpus"
+	"github.com/iff-run/iff/gate"
+	"github.com/iff-run/iff/internal/canonical"
+)
+
+type readResult struct {
+	Content *string `json:"content,omitempty"`
+	Base64  *string `json:"base64,omitempty"`
+	Size    int64   `json:"size"`
+	State   string  `json:"state"`
+}
+
+type listResult struct {
+	Entries []entry `json:"entries"`
+}
+
+type entry struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	Size int64  `json:"size"` // of a file, else 0
+}
+
+type statResult struct {
+	Kind  string `json:"kind"`
+	Mode  string `json:"mode,omitempty"`
+	Size  *int64 `json:"size,omitempty"`
+	State string `json:"state,omitempty"`
+}
+
+type writeResult struct {
+	State string `json:"state"`
+}
+
+// read does a call of fs.read.
+func (h *Host) read(ctx context.Context, r *root, c call, staged gate.Staged) (gate.Result, error) {
+	v := view{h, r, staged}
+	var answer any
+	var err error
+	switch c.op {
+	case opRead:
+		answer, err = v.read(ctx, c)
+	case opList:
+		answer, err = v.list(ctx, c.object)
+	default:
+		answer, err = v.stat(ctx, c.object)
+	}
+	if err != nil {
+		return gate.Result{}, refusal(c.object, err)
+	}
+	data, err := canonical.Marshal(answer)
+	return gate.Result{Data: data}, err
+}
+
+func (v view) read(ctx context.Context, c call) (readResult, error) {
+	var part []byte
+	end := c.offset + c.limit
+	window := func(off int64, p []byte) {
+		from, to := max(c.offset, off), min(end, off+int64(len(p)))
+		if from < to {
+			part = append(part, p[from-off:to-off]...)
+		}
+	}
+	f, err := v.look(ctx, c.object, keeping{whole: -1, window: window})
+	switch {
+	case err != nil:
+		return readResult{}, err
+	case f.absent():
+		return readResult{}, fs.ErrNotExist
+	case f.Facts.Kind == corpus.Directory:
+		return readResult{}, wrong(gate.NotAFile, "a directory; use op list")
+	}
+	if err := ordinary(f); err != nil {
+		return readResult{}, err
+	}
+	if !f.Cut { // staged
+		window(0, []byte(f.Data))
+	}
+	out := readResult{Size: f.stat.size, State: string(f.State())}
+	text := string(part)
+	if utf8.ValidString(text) {
+		out.Content = &text
+	} else {
+		text = base64.StdEncoding.EncodeToString(part)
+		out.Base64 = &text
+	}
+	return out, nil
+}
+
+func (v view) list(ctx context.Context, dir corpus.Object) (listResult, error) {
+	f, err := v.look(ctx, dir, anySize)
+	switch {
+	case err != nil:
+		return listResult{}, err
+	case f.absent():
+		return listResult{}, fs.ErrNotExist
+	case f.Facts.Kind != corpus.Directory:
+		return listResult{}, wrong(gate.NotADirectory, "a %s; use op read or stat", f.Facts.Kind)
+	}
+	names, err := v.listed(dir)
+	if err != nil {
+		return listResult{}, err
+	}
+	out := listResult{Entries: []entry{}}
+	at, err := v.h.dir(v.root, dir.Path())
+	if err == nil {
+		defer v.h.sys.close(at)
+	}
+	for _, name := range names {
+		if e, ok := v.entry(at, dir, name); ok {
+			out.Entries = append(out.Entries, e)
+		}
+	}
+	return out, ctx.Err()
+}
+
+// entry is false for a name that is gone since it was listed.
+func (v view) entry(at int, dir corpus.Object, name string) (entry, bool) {
+	path := dir.Path() + "/" + name
+	if dir.IsRoot() {
+		path = name
+	}
+	o := corpus.Name(v.root.Corpus, path)
+	f, ok := v.overlaid(o)
+	if !ok {
+		st, err := v.h.sys.lstat(at, name)
+		if err != nil {
+			return entry{}, false
+		}
+		f.stat, f.Facts.Kind = st, st.kind
+	}
+	e := entry{Name: string(corpus.Name("", name))[1:], Kind: string(f.Facts.Kind)}
+	if f.Facts.Kind == corpus.File {
+		e.Size = f.stat.size
+	}
+	return e, true
+}
+
+func (v view) stat(ctx context.Context, o corpus.Object) (statResult, error) {
+	f, err := v.look(ctx, o, keeping{whole: -1})
+	if reasonOf(err) == gate.NotFound || err == nil && f.absent() {
+		return statResult{Kind: "absent"}, nil
+	}
+	if err != nil {
+		return statResult{}, err
+	}
+	out := statResult{Kind: string(f.Facts.Kind), Mode: fmt.Sprintf("%04o", f.Facts.Mode), State: string(f.State())}
+	size := int64(0)
+	if f.Facts.Kind == corpus.File {
+		size = f.stat.size
+	}
+	out.Size = &size
+	return out, nil
+}

@@ -1,0 +1,141 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/iff-run/iff/corpus"
+	"github.com/iff-run/iff/gate"
+	"github.com/iff-run/iff/level"
+	"github.com/iff-run/iff/record"
+)
+
+func compare[T cmp.Ordered](a, b T) int { return cmp.Compare(a, b) }
+
+// wholeEvery is after how many barriers whole snapshots are recorded again, so
+// that a verdict need not read the log from its beginning.
+const wholeEvery = 256
+
+// Barrier reads every corpus at an instant at which nobody holds a lease, and
+// records what it saw. A session at level tested or formal whose verdict is not
+// PASS then is aborted, and what it did is put back (paper, "Gate policy as a
+// function of verification level").
+func (r *Runtime) Barrier(ctx context.Context) error {
+	err := r.gate.Barrier(ctx, func(ctx context.Context) error { return r.barrier(ctx, changes) })
+	if err != nil {
+		return err
+	}
+	return r.hold(ctx)
+}
+
+// reading says how a barrier reads, and what it records.
+type reading uint8
+
+const (
+	changes  reading = iota // what has changed by its fingerprints, as changes
+	fully                   // every byte, as changes
+	entirely                // every byte, and all of it is recorded
+)
+
+// full is an observer that can leave its fingerprints aside.
+type full interface {
+	Full(ctx context.Context) (*corpus.Snapshot, error)
+}
+
+func (how reading) read(ctx context.Context, o corpus.Observer) (*corpus.Snapshot, error) {
+	if f, ok := o.(full); ok && how != changes {
+		return f.Full(ctx)
+	}
+	return o.Snapshot(ctx)
+}
+
+// barrier reads and records; nobody holds a lease.
+func (r *Runtime) barrier(ctx context.Context, how reading) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.round++
+	whole := how == entirely
+	if r.since++; r.since >= wholeEvery && r.idle() {
+		whole = true
+	}
+	body := record.Barrier{Round: r.round, Corpora: []record.CorpusRoot{}}
+	now := make(map[string]*corpus.Snapshot)
+	for _, c := range r.parts.Corpora {
+		s, err := how.read(ctx, c.Observer)
+		if err != nil {
+			return fmt.Errorf("read corpus %s: %w", c.Name, err)
+		}
+		root, err := r.corpusRoot(ctx, c, s, whole)
+		if err != nil {
+			return err
+		}
+		body.Corpora, now[c.Name] = append(body.Corpora, root), s
+	}
+	marks, err := r.parts.Log.Append(ctx, record.Of(body))
+	if err != nil {
+		return fmt.Errorf("record the barrier: %w", err)
+	}
+	r.last, r.lastSeq, r.lastAt = now, marks[0].Seq, r.parts.Now()
+	if whole {
+		r.since = 0
+	}
+	return nil
+}
+
+// idle says whether no call reaches over this barrier.
+func (r *Runtime) idle() bool { return len(r.parts.Log.State().Calls()) == 0 }
+
+// corpusRoot is what a barrier records of a corpus: all of it, or what changed
+// since the barrier before.
+func (r *Runtime) corpusRoot(ctx context.Context, c Corpus, s *corpus.Snapshot, whole bool) (record.CorpusRoot, error) {
+	out := record.CorpusRoot{
+		Corpus: c.Name, Objects: int64(s.Len()), Observer: c.Observer.Name(), Root: s.Root(), Unread: int64(s.Unread()), Volatile: c.Volatile.Strings(),
+	}
+	entries := s.Entries()
+	if before := r.last[c.Name]; before != nil && !whole {
+		out.Base, entries = before.Root(), nil
+		for _, d := range corpus.Diff(before, s) {
+			if d.Before != d.After {
+				entries = append(entries, corpus.Entry{Object: d.Object, State: d.After})
+			}
+		}
+	}
+	var err error
+	if len(entries) > 0 {
+		out.Snapshot, err = r.parts.Log.Keep(ctx, corpus.Format(entries))
+	}
+	return out, err
+}
+
+// hold judges the sessions that may go on only while their verdict is PASS.
+func (r *Runtime) hold(ctx context.Context) error {
+	var errs []error
+	for _, s := range r.gate.Sessions() {
+		lv, err := level.Parse(s.Level)
+		if err != nil || !lv.AtLeast(level.Tested) || s.State == "ending" {
+			continue
+		}
+		report, err := r.judge(ctx, s.ID)
+		if err == nil && report.Result == record.Pass {
+			continue
+		}
+		errs = append(errs, r.abort(ctx, s.ID))
+	}
+	return errors.Join(errs...)
+}
+
+// abort ends a session and puts back what it committed. It does not wait for
+// calls of the session that are under way.
+func (r *Runtime) abort(ctx context.Context, id string) error {
+	s, err := r.gate.Session(id)
+	if err != nil {
+		return nil
+	}
+	err = s.End(ctx, gate.Aborting, true)
+	if errors.Is(err, &gate.SessionError{Reason: gate.SessionUnknown}) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,72 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/iff-run/iff/audit"
+	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/corpus"
+	"github.com/iff-run/iff/gate"
+	"github.com/iff-run/iff/label"
+	"github.com/iff-run/iff/skill"
+	"github.com/iff-run/iff/trust"
+)
+
+// Corpus is one corpus of a runtime.
+type Corpus struct {
+	Name     string
+	Dir      string                        // its root, without links
+	Label    func(path string) label.Label // of the object at a path; absent refuses
+	Volatile corpus.Patterns
+	Observer corpus.Observer
+}
+
+// Mender brings to an end what a call left behind that a crash interrupted, one
+// way or the other. Hosts that need none do not implement it.
+type Mender interface {
+	Recover(ctx context.Context, changes []corpus.Change, staging string) error
+}
+
+// Parts are what a runtime is put together from. They belong to whoever made
+// them; the runtime closes none.
+type Parts struct {
+	Log          *audit.Log
+	Recovered    audit.Recovered
+	Trust        *trust.Root
+	Skills       *skill.Set        // frozen, the base manifest among them
+	Directories  map[string]string // of skills, by name, without links
+	Corpora      []Corpus
+	Hosts        map[capability.Capability]gate.Host
+	Broker       gate.Broker
+	ControlFiles corpus.Patterns // of agents, in every corpus
+	Clearance    label.Label
+	Profile      string
+	Config       string // digest of the configuration
+	Version      string // of iff
+	SameUID      bool   // agents run as the approver's user
+	Limits       gate.Limits
+	Now          func() time.Time
+}
+
+func (p *Parts) check() error {
+	switch {
+	case p.Log == nil || p.Trust == nil || p.Skills == nil || p.Broker == nil:
+		return errors.New("a part is missing")
+	case p.Profile == "" || p.Config == "":
+		return errors.New("there is no configuration")
+	}
+	if _, ok := p.Skills.Skill(skill.BaseName); !ok {
+		return errors.New("the base manifest is not loaded")
+	}
+	for _, c := range p.Corpora {
+		if c.Name == "" || c.Dir == "" || c.Label == nil || c.Observer == nil {
+			return errors.New("corpus " + c.Name + " has no directory, labels or observer")
+		}
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	return nil
+}

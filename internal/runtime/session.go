@@ -1,0 +1,119 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/iff-run/iff/gate"
+	"github.com/iff-run/iff/skill"
+)
+
+// Session is one agent's connection: it can ask for calls and for the content of
+// skills, and nothing else. It is safe for concurrent use.
+type Session struct {
+	s *gate.Session
+	r *Runtime
+}
+
+// ID names the session.
+func (s *Session) ID() string { return s.s.ID() }
+
+// Agent is the principal whose session it is.
+func (s *Session) Agent() Principal { return Principal(s.s.Agent()) }
+
+// Over is closed when the session has ended.
+func (s *Session) Over() <-chan struct{} { return s.s.Over() }
+
+// Call has one call decided and done, and says how it ended. That ctx ends
+// cancels the waiting only.
+func (s *Session) Call(ctx context.Context, c gate.Call) gate.Reply { return s.s.Call(ctx, c) }
+
+// Commit asks about all that the session has staged, commits what is approved,
+// takes a barrier, and says how each call ended.
+func (s *Session) Commit(ctx context.Context) ([]gate.Reply, error) {
+	replies, err := s.s.Commit(ctx)
+	if err != nil {
+		return replies, err
+	}
+	return replies, s.r.Barrier(ctx)
+}
+
+// Rollback puts back all that the session committed, the newest first. What
+// somebody else has changed since stays as it is, and is said.
+func (s *Session) Rollback(ctx context.Context) ([]gate.Reply, error) { return s.s.Rollback(ctx) }
+
+// SkillContent is what is delivered of a skill.
+type SkillContent struct {
+	SkillListing
+	Files []string // paths that can be read
+	Text  string   // of its SKILL.md
+}
+
+// Skills lists what can be asked for.
+func (s *Session) Skills() []SkillListing { return s.r.Skills() }
+
+// Use makes a skill active and delivers its SKILL.md, once that is recorded. From
+// then on the session's level is at most the skill's. The empty name goes back
+// to calls outside any skill, and raises nothing.
+func (s *Session) Use(ctx context.Context, name string) (SkillContent, error) {
+	if name == "" {
+		return SkillContent{}, s.s.Use(ctx, "")
+	}
+	subject, k, err := s.r.find(name)
+	if err != nil {
+		return SkillContent{}, err
+	}
+	if err := s.s.Use(ctx, subject); err != nil {
+		return SkillContent{}, err
+	}
+	out := SkillContent{SkillListing: s.r.listing(subject)}
+	for _, f := range k.Content.Files() {
+		out.Files = append(out.Files, f.Path)
+	}
+	for _, name := range []string{"SKILL.md", "skill.md"} {
+		if data, ok := k.Content.ReadFile(name); ok {
+			out.Text = string(data)
+			break
+		}
+	}
+	return out, nil
+}
+
+// ReadSkill reads a file of a skill, as it was hashed when it was loaded. What it
+// says counts as delivered.
+func (s *Session) ReadSkill(ctx context.Context, name, path string) ([]byte, error) {
+	subject, k, err := s.r.find(name)
+	if err != nil {
+		return nil, err
+	}
+	data, ok := k.Content.ReadFile(path)
+	if !ok {
+		return nil, &gate.Refusal{Reason: gate.NotFound, Detail: fmt.Sprintf("skill %s has no file %q", name, path)}
+	}
+	return data, s.s.Use(ctx, subject)
+}
+
+// Close ends the session and takes a barrier behind it.
+func (s *Session) Close(ctx context.Context) error {
+	err := s.s.End(ctx, gate.Closing, false)
+	if errors.Is(err, &gate.SessionError{Reason: gate.SessionUnknown}) {
+		err = nil // it was ended for it
+	}
+	return errors.Join(err, s.r.Barrier(ctx))
+}
+
+// find finds a skill that is loaded and not evicted.
+func (r *Runtime) find(name string) (subject string, k skill.Loaded, err error) {
+	k, ok := r.parts.Skills.Skill(name)
+	if !ok || name == skill.BaseName {
+		return "", k, &gate.Refusal{Reason: gate.SkillUnknown, Detail: fmt.Sprintf("no skill named %q is loaded", name)}
+	}
+	subject = k.Subject.String()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.evicted[subject] {
+		return "", k, &gate.Refusal{Reason: gate.SkillRevoked, Detail: fmt.Sprintf("skill %s is not trusted any more", name)}
+	}
+	return subject, k, nil
+}

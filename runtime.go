@@ -1,0 +1,91 @@
+package iff
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/iff-run/iff/approval"
+	"github.com/iff-run/iff/gate"
+	"github.com/iff-run/iff/internal/ask/inbox"
+	"github.com/iff-run/iff/internal/home"
+	hostfs "github.com/iff-run/iff/internal/host/fs"
+	"github.com/iff-run/iff/internal/observe/rehash"
+	"github.com/iff-run/iff/internal/runtime"
+	"github.com/iff-run/iff/record"
+	"github.com/iff-run/iff/verdict"
+)
+
+// Runtime decides the calls of agents over one home. No method of it loads a
+// skill, widens trust or raises a level. It is safe for concurrent use. Close it.
+type Runtime struct {
+	*runtime.Runtime
+	home      *home.Home
+	now       func() time.Time
+	inbox     *inbox.Inbox // nil where nobody or somebody else is asked
+	files     *hostfs.Host
+	observers []*rehash.Observer
+	refused   []Refused
+}
+
+// Call, Reply and the others are the words of package gate.
+type (
+	Call         = gate.Call
+	Reply        = gate.Reply
+	Session      = runtime.Session
+	SkillListing = runtime.SkillListing
+	SkillContent = runtime.SkillContent
+	Principal    = runtime.Principal
+	OpenOptions  = runtime.OpenOptions
+	Report       = verdict.Report
+)
+
+// Refused lists the skills that were not loaded.
+func (r *Runtime) Refused() []Refused { return append([]Refused(nil), r.refused...) }
+
+// Inbox is where questions wait for a person; nil where iff.toml says that
+// nobody is asked, or whoever embeds iff asks in another way.
+func (r *Runtime) Inbox() *inbox.Inbox { return r.inbox }
+
+// State is what the log says.
+func (r *Runtime) State() *record.State { return r.home.State() }
+
+// Home is the directory of the home.
+func (r *Runtime) Home() string { return r.home.Dir() }
+
+// Profile is strict or dev.
+func (r *Runtime) Profile() string { return string(r.home.Config().Profile) }
+
+// NarrowTo takes the next document of the trust chain, if all that it adds is
+// revocations, and takes away what those have signed.
+func (r *Runtime) NarrowTo(ctx context.Context, document []byte) error {
+	root, err := r.home.Narrow(document)
+	if err != nil {
+		return err
+	}
+	return r.Runtime.Narrow(ctx, root, root.Key().Fingerprint())
+}
+
+// late records an answer that came when its question was decided.
+func (r *Runtime) late(request string, a approval.Answer) {
+	if r.Runtime != nil {
+		_ = r.Gate().Late(request, a) // who answered is told that it was too late in any case
+	}
+}
+
+// Close ends the sessions, takes a last snapshot, and closes the home. What is
+// still under way when ctx ends is left in doubt.
+func (r *Runtime) Close(ctx context.Context) error {
+	return errors.Join(r.Runtime.Close(ctx), r.release())
+}
+
+func (r *Runtime) release() error {
+	var errs []error
+	if r.files != nil {
+		r.files.Close()
+	}
+	for _, o := range r.observers {
+		errs = append(errs, o.Close())
+	}
+	return errors.Join(append(errs, r.home.Close())...)
+}
