@@ -12,7 +12,6 @@ import (
 	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/broker"
 	"github.com/iff-run/iff/capability"
-	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/ask/inbox"
 	"github.com/iff-run/iff/internal/home"
@@ -34,6 +33,10 @@ type Options struct {
 	// Hosts are for classes of calls that iff has no host for itself. A class that
 	// it has one for is refused.
 	Hosts map[capability.Capability]Host
+	// Outside is the label of what a class of Hosts reaches, as the home's scheme
+	// spells it: what may flow there, or comes from there. A class without one is
+	// refused.
+	Outside map[capability.Capability]string
 	// Broker is asked instead of who iff.toml names. Whoever embeds iff may ask in
 	// another way; approvals still need the signature of an approver.
 	Broker Broker
@@ -178,10 +181,22 @@ func (r *Runtime) start(ctx context.Context, l *Locked) error {
 	if err != nil {
 		return err
 	}
+	// What was locked is what was opened, or somebody moved it in between.
+	for _, root := range l.b.roots {
+		if err := root.Held(); err != nil {
+			return err
+		}
+	}
+	outside := make(map[capability.Capability]label.Label)
+	for class, text := range l.b.opts.Outside {
+		if outside[class], err = r.home.Scheme().Parse(text); err != nil {
+			return fmt.Errorf("label of %s: %w", class, err)
+		}
+	}
 	c := r.home.Config()
 	parts := runtime.Parts{
 		Log: r.home.Log(), Recovered: r.home.Recovered(), Trust: r.home.Root(), Skills: l.set, Directories: l.b.dirs,
-		Corpora: corpora, Hosts: hosts, Broker: r.broker(l.b.opts.Broker), ControlFiles: c.Guarded, Clearance: r.home.Clearance(),
+		Corpora: corpora, Hosts: hosts, Broker: r.broker(l.b.opts.Broker), ControlFiles: c.Guarded, Clearance: r.home.Clearance(), Outside: outside,
 		Profile: string(c.Profile), Config: r.home.ConfigDigest(), Version: Version, SameUID: true,
 		Limits: gate.Limits{Ask: c.Gate.Timeout, Call: c.Gate.CallTimeout, Buffer: c.Gate.Buffer}, Now: l.b.opts.Now,
 	}
@@ -240,7 +255,7 @@ func (r *Runtime) broker(given Broker) Broker {
 	return r.inbox
 }
 
-// Observers are the corpora of a home for reading alone: what a verdict needs
+// observers are the corpora of a home for reading alone: what a verdict needs
 // where no runtime is.
 func observers(h *home.Home) ([]runtime.Corpus, func() error, error) {
 	var out []runtime.Corpus
@@ -258,7 +273,7 @@ func observers(h *home.Home) ([]runtime.Corpus, func() error, error) {
 			var o *rehash.Observer
 			if o, err = rehash.New(real, c.Name, c.Volatile, rehash.Options{}); err == nil {
 				open = append(open, o)
-				out = append(out, runtime.Corpus{Name: c.Name, Dir: real, Label: func(path string) label.Label { return c.LabelOf(path) }, Volatile: c.Volatile, Observer: o})
+				out = append(out, runtime.Corpus{Name: c.Name, Dir: real, Label: c.LabelOf, Volatile: c.Volatile, Observer: o})
 				continue
 			}
 		}
@@ -266,5 +281,3 @@ func observers(h *home.Home) ([]runtime.Corpus, func() error, error) {
 	}
 	return out, shut, nil
 }
-
-var _ corpus.Observer = (*rehash.Observer)(nil)

@@ -15,7 +15,7 @@ import (
 )
 
 // newHome makes a home with the corpus work at a directory of its own.
-func newHome(t *testing.T, ask string) (dir, work string) {
+func newHome(t testing.TB, ask string) (dir, work string) {
 	t.Helper()
 	base := t.TempDir()
 	dir, work = filepath.Join(base, "home"), filepath.Join(base, "work")
@@ -33,10 +33,18 @@ func newHome(t *testing.T, ask string) (dir, work string) {
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}
+	config := filepath.Join(dir, "iff.toml")
+	text, err := os.ReadFile(config)
+	if err == nil {
+		err = os.WriteFile(config, []byte(strings.Replace(string(text), `ask = "inbox"`, `ask = "`+ask+`"`, 1)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	return dir, work
 }
 
-func start(t *testing.T, dir string) *iff.Runtime {
+func start(t testing.TB, dir string) *iff.Runtime {
 	t.Helper()
 	b, err := iff.Bootstrap(t.Context(), dir, iff.Options{})
 	if err != nil {
@@ -54,7 +62,7 @@ func start(t *testing.T, dir string) *iff.Runtime {
 }
 
 func TestRuntimeOverFiles(t *testing.T) {
-	dir, work := newHome(t, "")
+	dir, work := newHome(t, "nobody")
 	if err := os.WriteFile(filepath.Join(work, "a.md"), []byte("old\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -115,5 +123,4 @@ func TestRuntimeOverFiles(t *testing.T) {
 	if err != nil || offline.Result != record.Fail {
 		t.Errorf("offline: %v %s %+v", err, offline.Result, offline.Findings)
 	}
-	_ = strings.TrimSpace
 }

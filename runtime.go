@@ -53,6 +53,13 @@ func (r *Runtime) State() *record.State { return r.home.State() }
 // Home is the directory of the home.
 func (r *Runtime) Home() string { return r.home.Dir() }
 
+// Operator is the name of the home's operator.
+func (r *Runtime) Operator() string { return r.home.Config().Operator.Name }
+
+// Unanchored says, once the runtime is closed, what the anchors do not hold of
+// what was done; see home.
+func (r *Runtime) Unanchored() error { return r.home.Unanchored() }
+
 // Profile is strict or dev.
 func (r *Runtime) Profile() string { return string(r.home.Config().Profile) }
 

@@ -19,8 +19,14 @@ type Asked struct {
 }
 
 // Judge says of a home in which no runtime runs whether its corpora changed
-// exactly as approved, from the log and the corpora. It records nothing.
+// exactly as approved, from the log and the corpora. It records no
+// verdict.
 func Judge(ctx context.Context, h *home.Home, asked Asked, now time.Time) (Report, error) {
+	if log := h.Log(); log != nil { // what a home for writing shows ends at a checkpoint
+		if _, err := log.Checkpoint(ctx); err != nil {
+			return Report{}, err
+		}
+	}
 	c := runtime.Case{
 		View: h.View(), Store: h.LogStore(), Trust: h.Root(), Session: asked.Session, From: asked.From, To: asked.To, Progress: asked.Progress,
 	}

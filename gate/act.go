@@ -6,17 +6,55 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/capability"
 	"github.com/iff-run/iff/corpus"
-	"github.com/iff-run/iff/record"
 )
 
+// calm turns a panic of a part into an error.
+func calm[T any](f func() (T, error)) (v T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("it broke: %v", p)
+		}
+	}()
+	return f()
+}
+
+// beside runs f beside the caller, who may stop waiting for it.
+func beside[T any](g *Gate, f func() T) <-chan T {
+	out := make(chan T, 1)
+	g.wg.Go(func() { out <- f() })
+	return out
+}
+
+// inTime waits for f as long as a host has, and no longer if f does not obey its
+// context.
+func inTime[T any](g *Gate, f func(context.Context) (T, error)) (T, error) {
+	type result struct {
+		v   T
+		err error
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(g.ctx), g.limits.Call)
+	done := beside(g, func() result {
+		defer cancel()
+		v, err := calm(func() (T, error) { return f(ctx) })
+		return result{v, err}
+	})
+	t := time.NewTimer(g.limits.Call)
+	defer t.Stop()
+	select {
+	case r := <-done:
+		return r.v, r.err
+	case <-t.C:
+		var none T
+		return none, &Refusal{Reason: HostOverdue, Detail: "the host did not come back in time; nothing was done; ask again later"}
+	}
+}
+
 // preview plans a call that somebody is to be asked about.
-func (l *live) preview(ctx context.Context) Event {
-	ctx, cancel := context.WithTimeout(ctx, l.g.limits.Call)
-	defer cancel()
-	plan, err := l.host.Plan(ctx, l.env, l.session.overlay())
+func (l *live) preview() Event {
+	staged := l.session.overlay()
+	plan, err := inTime(l.g, func(ctx context.Context) (Plan, error) { return l.host.Plan(ctx, l.env, staged) })
 	if err == nil {
 		err = l.within(plan)
 	}
@@ -24,12 +62,49 @@ func (l *live) preview(ctx context.Context) Event {
 		return Planned{ID: l.facts.ID, Refused: l.refusal(err)}
 	}
 	l.approved = plan
-	size := plan.Size()
+	size := plan.Size() + l.weight()
 	for _, c := range plan.After {
 		size += c.Size()
 	}
-	return Planned{ID: l.facts.ID, Size: size}
+	return Planned{ID: l.facts.ID, Size: size, Wider: l.wider(plan)}
 }
+
+// wider says whether a plan changes something that no grant of the active
+// manifest covers.
+func (l *live) wider(plan Plan) bool {
+	target := l.facts.Target
+	_, _, ok := target.Path()
+	for _, c := range plan.Changes {
+		t, err := capability.Path(target.Capability(), c.Object.Corpus(), c.Object.Path())
+		if ok && (err != nil || !l.g.machine.rules.Skills[l.skill].Grants.Covers(t)) {
+			return true
+		}
+	}
+	return false
+}
+
+// flows says whether what a plan moves may be where it is moved to: what is read
+// at one object must not come to lie at one with a lower label.
+func (l *live) flows(plan Plan) error {
+	if len(plan.Changes) < 2 {
+		return nil
+	}
+	moved := l.g.parts.Scheme.Bottom()
+	for _, c := range plan.Changes {
+		if c.Before != corpus.Absent {
+			moved = moved.Join(l.g.parts.Label(c.Object))
+		}
+	}
+	for _, c := range plan.Changes {
+		if c.After != corpus.Absent && !moved.LessEq(l.g.parts.Label(c.Object)) {
+			return &Refusal{Reason: SinkBelowMark, Object: c.Object, Detail: "what would be moved there has a higher label"}
+		}
+	}
+	return nil
+}
+
+// weight is what is kept of the call's own words while it can be put back.
+func (l *live) weight() int64 { return int64(len(l.env.Arguments())) }
 
 // within holds a plan against what the call said that it touches: what is not
 // leased is not changed.
@@ -43,18 +118,23 @@ func (l *live) within(plan Plan) error {
 			return fmt.Errorf("the host planned %q (%d), which the call does not name", c.Object, i)
 		}
 	}
-	return nil
+	return l.flows(plan)
 }
 
 // refusal notes why a host will not, and gives the token.
 func (l *live) refusal(err error) Reason {
 	l.say(err.Error())
 	l.detail = err.Error()
+	return tokenOf(err)
+}
+
+// tokenOf is the token of a host's error.
+func tokenOf(err error) Reason {
 	var r *Refusal
-	if errors.As(err, &r) && r.Reason != "" {
+	switch {
+	case errors.As(err, &r) && r.Reason != "":
 		return r.Reason
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	case errors.Is(err, context.DeadlineExceeded):
 		return HostOverdue
 	}
 	return HostFailed
@@ -62,27 +142,29 @@ func (l *live) refusal(err error) Reason {
 
 // planIt plans a call under its lease. The observer has to see what the host
 // planned from, and what was approved has to be what is planned.
-func (l *live) planIt(ctx context.Context, c PlanIt) Event {
-	ctx, cancel := context.WithTimeout(ctx, l.g.limits.Call)
-	defer cancel()
-	plan, err := l.planUnderLease(ctx, c)
+func (l *live) planIt(c PlanIt) Event {
+	plan, err := inTime(l.g, func(ctx context.Context) (Plan, error) { return l.planUnderLease(ctx, c) })
 	if err != nil {
 		return Planned{ID: l.facts.ID, Refused: l.refusal(err)}
 	}
 	l.plan = plan
 	size := int64(0)
-	if l.env.Target().Capability().Effect() == capability.Reversible && !c.Undo {
-		if size = plan.Size(); !plan.Whole() {
+	if l.reversible() && !c.Undo {
+		if size = plan.Size() + l.weight(); !plan.Whole() {
 			return Planned{ID: l.facts.ID, Refused: l.refusal(&Refusal{Reason: BufferFull, Detail: "what is there now is too large to be kept, so it could not be put back; ask for it as an irreversible call"})}
 		}
 	}
-	return Planned{ID: l.facts.ID, Size: size}
+	return Planned{ID: l.facts.ID, Size: size, Wider: !c.Undo && l.wider(plan)}
 }
 
 // attempts is how often a plan is made anew while the objects change under it.
 const attempts = 3
 
+// planUnderLease only reads from the call: who waits for it may have gone.
 func (l *live) planUnderLease(ctx context.Context, c PlanIt) (Plan, error) {
+	if err := l.stillUnguarded(c); err != nil {
+		return Plan{}, err
+	}
 	for range attempts {
 		plan := l.plan.Undo()
 		if !c.Undo {
@@ -110,16 +192,26 @@ func (l *live) planUnderLease(ctx context.Context, c PlanIt) (Plan, error) {
 	return Plan{}, &Refusal{Reason: Conflict, Detail: "the object is not what the plan was made from; look at it again, then ask again"}
 }
 
+// stillUnguarded looks again whether the call reaches something guarded, where
+// time has passed since it was asked for.
+func (l *live) stillUnguarded(c PlanIt) error {
+	if l.facts.Guarded || !c.Approved && !c.Undo && !l.waited {
+		return nil
+	}
+	found, ok := l.g.parts.Guard.Find(l.touches.Changes)
+	if !ok {
+		return nil
+	}
+	return &Refusal{Reason: Conflict, Object: found.Object, Detail: "since this was asked for it has come to reach something guarded; ask again"}
+}
+
 // stillApproved says whether what was approved is what would be done, and the
 // approval still counts.
 func (l *live) stillApproved(plan Plan) error {
 	if !corpus.Admits(l.approved.Approvable(), plan.Changes) {
 		return &Refusal{Reason: Conflict, Detail: "the world changed since this was asked for; look at it again, then ask again"}
 	}
-	if !l.asked {
-		return nil
-	}
-	if err := l.g.parts.Check(l.question, l.answer); err != nil {
+	if err := l.counts(l.answer); err != nil {
 		return &Refusal{Reason: ApprovalVoid, Detail: err.Error(), Err: err}
 	}
 	return nil
@@ -138,7 +230,7 @@ func (l *live) read(ctx context.Context, plan Plan) ([]corpus.State, error) {
 		if o == nil {
 			return nil, &Refusal{Reason: NoCorpus, Object: objects[0], Detail: "nobody observes this corpus"}
 		}
-		states, err := o.Read(ctx, objects)
+		states, err := calm(func() ([]corpus.State, error) { return o.Read(ctx, objects) })
 		if err == nil && len(states) != len(objects) {
 			err = errors.New("the observer answered for another number of objects")
 		}
@@ -162,119 +254,114 @@ func seen(plan Plan, states []corpus.State) bool {
 
 // wait lasts until the call gets its lease, or has waited long enough.
 func (l *live) wait(ctx context.Context) Event {
+	l.waited = true
 	t := time.NewTimer(l.g.limits.Lease)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return nil
 	case <-t.C:
-		l.say("other calls work on the same object; ask again later")
 		return WaitedEnough{ID: l.facts.ID}
 	}
 }
 
-// act has the host do it, under a permit that is made here and nowhere else.
-func (l *live) act(c DoIt) Event {
-	o := Order{
-		Phase: c.Phase, Session: l.facts.Session, Request: l.facts.ID, Envelope: l.env, Plan: l.plan,
-		Staging: stagingName(l.facts.ID), Key: l.key(),
-	}
-	if c.Phase == Read {
-		o.Plan, o.Staging, o.Key, o.Staged = Plan{}, "", "", l.session.overlay()
-	}
-	p := mint(o)
-	done := make(chan Event, 1)
-	// What a host has begun is not cancelled when the gate closes, only when its
-	// time is over.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.g.ctx), l.g.limits.Call)
-	l.g.wg.Go(func() {
-		defer cancel()
-		done <- l.finish(p, ctx, c.Phase)
-	})
-	t := time.NewTimer(l.g.limits.Call + grace)
-	defer t.Stop()
-	select {
-	case e := <-done:
-		return e
-	case <-t.C:
-	}
-	l.say("the host did not come back in time; what became of the call is not known yet")
-	l.g.wg.Go(func() { l.g.dispatch(<-done) })
-	return Overdue{ID: l.facts.ID}
+// came is what came of an order.
+type came struct {
+	data     []byte // for the agent
+	message  string // for the agent, of what was done
+	detail   string // for the record
+	failed   Reason
+	readings []corpus.Change
 }
 
 // grace is how long a host has to come back after its context has ended.
 const grace = 5 * time.Second
 
-// finish calls the host, then reads what became of the objects.
-func (l *live) finish(p *Permit, ctx context.Context, phase Phase) Event {
-	result, err := callHost(ctx, l.host, p)
-	l.result, l.detail, l.failed = result, result.Detail, ""
-	if err != nil {
-		l.failed = l.refusal(err)
+// act has the host do it, under a permit that is made here and nowhere else.
+func (l *live) act(c DoIt) Event {
+	p := mint(l.order(c.Phase))
+	// What a host has begun is not cancelled when the gate closes, only when its
+	// time is over.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.g.ctx), l.g.limits.Call)
+	done := beside(l.g, func() came {
+		defer cancel()
+		return l.perform(ctx, p, c.Phase)
+	})
+	t := time.NewTimer(l.g.limits.Call + grace)
+	defer t.Stop()
+	select {
+	case cm := <-done:
+		return l.take(cm)
+	case <-t.C:
 	}
+	if c.Phase == Read { // what it says later is for nobody
+		return l.take(came{failed: HostOverdue, detail: "the host did not come back in time; ask again later"})
+	}
+	l.g.wg.Go(func() { l.g.dispatch(l.take(<-done)) })
+	return Overdue{ID: l.facts.ID}
+}
+
+// order is what a permit allows in a phase.
+func (l *live) order(phase Phase) Order {
+	o := Order{Phase: phase, Session: l.facts.Session, Request: l.facts.ID, Envelope: l.env}
 	if phase == Read {
-		return Finished{ID: l.facts.ID, Failed: l.failed}
+		o.Staged = l.session.overlay()
+		return o
 	}
+	o.Plan, o.Staging, o.Key = l.plan, stagingName(l.facts.ID), l.key(phase == Rollback)
+	return o
+}
+
+// take notes what came of an order.
+func (l *live) take(c came) Event {
+	l.came, l.detail = c, c.detail
+	message := ""
+	if c.failed != "" {
+		message = c.detail
+	}
+	l.say(message)
+	return Finished{ID: l.facts.ID, Failed: c.failed}
+}
+
+// maxResult bounds what an agent is told of one call, in bytes.
+const maxResult = 16 << 20
+
+// perform calls the host, then reads what became of the objects. It only reads
+// from the call: who waits for it may have gone.
+func (l *live) perform(ctx context.Context, p *Permit, phase Phase) came {
+	result, err := calm(func() (Result, error) { return l.host.Do(ctx, p) })
+	out := came{data: result.Data, detail: result.Detail}
+	switch {
+	case err != nil:
+		out = came{detail: err.Error(), failed: tokenOf(err)}
+	case len(result.Data) > maxResult:
+		out.data, out.message = nil, "the result is too large to be told; ask for less of it"
+	case phase == Rollback:
+		out.message = "it was put back as it was before"
+	}
+	if phase != Read {
+		out.readings = l.readings(ctx)
+	}
+	return out
+}
+
+// readings are what the observers see of the plan's objects afterwards.
+func (l *live) readings(ctx context.Context) []corpus.Change {
 	// A reading has a time of its own: the host may have used up the call's.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.g.limits.Call)
 	defer cancel()
 	states, err := l.read(ctx, l.plan)
-	l.readings = make([]corpus.Change, len(l.plan.Changes))
+	out := make([]corpus.Change, len(l.plan.Changes))
 	for i, c := range l.plan.Changes {
-		l.readings[i] = corpus.Change{Object: c.Object, Before: c.Before, After: corpus.Unreadable}
+		out[i] = corpus.Change{Object: c.Object, Before: c.Before, After: corpus.Unreadable}
 		if err == nil {
-			l.readings[i].After = states[i]
+			out[i].After = states[i]
 		}
 	}
-	return Finished{ID: l.facts.ID, Failed: l.failed}
+	return out
 }
 
-// callHost turns a panic of a host into an error: the readings say what it did.
-func callHost(ctx context.Context, h Host, p *Permit) (r Result, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			r, err = Result{}, fmt.Errorf("the host broke: %v", v)
-		}
-	}()
-	return h.Do(ctx, p)
-}
-
-// ask puts the question and says how it was answered.
-func (l *live) ask(ctx context.Context) Event {
-	l.asked = true
-	l.question = l.makeQuestion()
-	limited, cancel := context.WithTimeout(ctx, l.g.limits.Ask)
-	defer cancel()
-	answers, err := l.g.parts.Broker.Ask(limited, []approval.Question{l.question})
-	switch {
-	case ctx.Err() != nil && l.g.ctx.Err() == nil:
-		return nil // it was decided without an answer
-	case limited.Err() != nil:
-		l.answer = approval.Answer{Choice: record.Deny, Cause: record.CauseTimeout}
-		l.say("nobody answered in time")
-		return Answered{ID: l.facts.ID, Why: TimedOut}
-	case err != nil || len(answers) != 1:
-		l.answer = approval.Answer{Choice: record.Deny, Cause: record.CauseBroker}
-		l.say("who was asked gave no answer")
-		return Answered{ID: l.facts.ID, Why: BrokerFailed}
-	}
-	return l.judge(answers[0])
-}
-
-// judge holds an answer against the question.
-func (l *live) judge(a approval.Answer) Event {
-	l.answer = a
-	if err := l.g.parts.Check(l.question, a); err != nil {
-		l.answer = approval.Answer{Choice: record.Deny, Cause: record.CauseBroker}
-		l.say("the answer does not count: " + err.Error())
-		return Answered{ID: l.facts.ID, Why: ApprovalVoid}
-	}
-	if a.Choice != record.Approve {
-		if a.Cause == "" {
-			l.answer.Cause = record.CauseBroker
-		}
-		return Answered{ID: l.facts.ID, Why: DeniedByBroker}
-	}
-	return Answered{ID: l.facts.ID, Approve: true}
+// reversible says whether the call goes through the buffer.
+func (l *live) reversible() bool {
+	return l.facts.Target.Capability().Effect() == capability.Reversible
 }

@@ -14,13 +14,15 @@ import (
 // until f returns. Calls that wait for a human or are in doubt are not waited
 // for.
 func (g *Gate) Barrier(ctx context.Context, f func(context.Context) error) error {
-	g.barrier.Lock()
-	defer g.barrier.Unlock()
+	if err := hold(ctx, g.barrier); err != nil {
+		return fmt.Errorf("another barrier does not end: %w", err)
+	}
+	defer release(g.barrier)
 	quiet := make(chan struct{})
 	g.mu.Lock()
 	g.quiet = quiet
+	g.step(Held{})
 	g.mu.Unlock()
-	g.dispatch(Held{})
 	defer g.dispatch(Unheld{})
 	select {
 	case <-quiet:
@@ -30,20 +32,34 @@ func (g *Gate) Barrier(ctx context.Context, f func(context.Context) error) error
 	}
 }
 
+// hold takes a turn, unless ctx ends first.
+func hold(ctx context.Context, turn chan struct{}) error {
+	select {
+	case turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func release(turn chan struct{}) { <-turn }
+
 // Narrow takes skills away: nothing more is intended under them, and what waits
 // for somebody is cancelled. It returns when that is recorded; body and the
 // evictions stand in the log behind every intent of the skills.
 func (g *Gate) Narrow(ctx context.Context, subjects []string, body record.Revocation) error {
-	g.narrowing.Lock()
-	defer g.narrowing.Unlock()
+	if err := hold(ctx, g.narrowing); err != nil {
+		return fmt.Errorf("another narrowing does not end: %w", err)
+	}
+	defer release(g.narrowing)
 	evict := make(chan struct{})
 	g.mu.Lock()
 	g.evict = evict
-	for _, c := range g.machine.callsOf(func(c *call) bool { return c.at == asked && slices.Contains(subjects, c.skill) }) {
+	for _, c := range g.machine.callsOf(func(c *call) bool { return c.pending() && slices.Contains(subjects, c.skill) }) {
 		body.Cancelled = append(body.Cancelled, c.ID)
 	}
+	g.step(Narrowed{Subjects: subjects})
 	g.mu.Unlock()
-	g.dispatch(Narrowed{Subjects: subjects})
 	select {
 	case <-evict:
 	case <-ctx.Done():
@@ -57,6 +73,16 @@ func (g *Gate) Narrow(ctx context.Context, subjects []string, body record.Revoca
 	}
 	_, err := g.append(entries...)
 	return err
+}
+
+// pending says whether the call waits for somebody, and nothing of it is under
+// way.
+func (c *call) pending() bool {
+	switch c.at {
+	case asked, staged, confirming, ready:
+		return true
+	}
+	return c.at == waiting && !c.undoing
 }
 
 // Forgive clears what an agent was given and has read, on an operator's word.

@@ -17,6 +17,7 @@ type (
 		ID      string
 		Refused Reason // empty if it can be done
 		Size    int64  // bytes to keep: of the state before, or of what is staged
+		Wider   bool   // it would change more than the active manifest grants
 	}
 	// Appended: records of a call are durable, or not.
 	Appended struct {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -80,8 +78,9 @@ type Parts struct {
 	Check     func(approval.Question, approval.Answer) error // whether an answer counts, now
 	Guard     Guard
 	Label     func(corpus.Object) label.Label
-	Skills    []Skill                 // the base manifest among them, without subject
-	About     map[string]record.Skill // by subject
+	Outside   map[capability.Capability]label.Label // of what a class reaches outside of every corpus; without one it is refused
+	Skills    []Skill                               // the base manifest among them, without subject
+	About     map[string]record.Skill               // by subject
 	Scheme    *label.Scheme
 	Clearance label.Label
 	Origin    string // of the log
@@ -102,7 +101,7 @@ type Gate struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 	// barrier is held by whoever makes a barrier, narrowing by whoever narrows.
-	barrier, narrowing sync.Mutex
+	barrier, narrowing chan struct{}
 
 	mu        sync.Mutex // guards what is below
 	machine   *Machine
@@ -116,6 +115,7 @@ type Gate struct {
 	evict     chan struct{}
 	seen      map[string]bool // targets that were asked about
 	questions questions
+	replies   replies
 	closed    bool
 	counts    Counts
 }
@@ -144,6 +144,7 @@ func New(ctx context.Context, parts Parts) (*Gate, error) {
 	g := &Gate{
 		parts: parts, limits: parts.Limits.orDefault(), lives: make(map[string]*live), sessions: make(map[string]*Session),
 		waiting: make(map[Ticket]chan Reason), seen: make(map[string]bool),
+		barrier: make(chan struct{}, 1), narrowing: make(chan struct{}, 1),
 	}
 	g.ctx, g.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	rules := Rules{
@@ -174,11 +175,14 @@ func (p Parts) check() error {
 func (g *Gate) Close(ctx context.Context) error {
 	g.mu.Lock()
 	g.closed = true
-	sessions := slices.Collect(maps.Values(g.sessions))
+	ends := make(map[*Session]<-chan Reason)
+	for _, s := range g.sessions {
+		ends[s] = g.submit(func(t Ticket) Event { return Ended{s.id, Closing, false, t} })
+	}
 	g.mu.Unlock()
 	var errs []error
-	for _, s := range sessions {
-		if err := s.End(ctx, Closing, false); err != nil && !errors.Is(err, &SessionError{Reason: SessionUnknown}) {
+	for s, end := range ends {
+		if err := s.told(ctx, end); err != nil && !errors.Is(err, &SessionError{Reason: SessionUnknown}) {
 			errs = append(errs, err)
 		}
 	}
@@ -197,6 +201,11 @@ func (g *Gate) Close(ctx context.Context) error {
 func (g *Gate) dispatch(e Event) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.step(e)
+}
+
+// step is dispatch for who holds g.mu.
+func (g *Gate) step(e Event) {
 	for _, c := range g.machine.Step(e) {
 		g.deliver(c)
 	}

@@ -27,16 +27,17 @@ type live struct {
 	level    string // as it was when the call was asked for
 	mark     string
 	skill    string
-	approved Plan // what was asked for
-	plan     Plan // under the lease
-	readings []corpus.Change
+	approved Plan  // what was asked for
+	plan     Plan  // under the lease
 	seq      int64 // of the request record
 	question approval.Question
 	answer   approval.Answer
-	asked    bool
-	result   Result
-	detail   string
-	failed   Reason
+	genuine  bool          // somebody gave it
+	ruled    chan struct{} // of a call that was asked about; closed when that has ended
+	waited   bool          // for a lease
+	consent  bool          // the decision is an approval that somebody gave
+	came     came          // of what the host did last
+	detail   string        // the host's or the gate's words, for the record
 
 	queue   []Command          // g.mu
 	running bool               // g.mu
@@ -70,47 +71,51 @@ func (l *live) drive() {
 		}
 		c := l.queue[0]
 		l.queue = l.queue[1:]
-		ctx, cancel := context.WithCancel(l.g.ctx)
-		if _, waits := c.(Wait); waits || isAsk(c) {
-			l.cancel = cancel
-			if len(l.queue) > 0 {
-				cancel() // what came meanwhile says that there is nothing to wait for
-			}
-		}
 		l.g.mu.Unlock()
-		event := l.do(ctx, c)
-		cancel()
-		l.g.mu.Lock()
-		l.cancel = nil
-		l.g.mu.Unlock()
-		if event != nil {
+		if event := l.do(c); event != nil {
 			l.g.dispatch(event)
 		}
 	}
 }
 
-func isAsk(c Command) bool { _, ok := c.(Ask); return ok }
-
 // do does one command and says what came of it; nil if nothing did, or if it
 // will be told later.
-func (l *live) do(ctx context.Context, c Command) Event {
+func (l *live) do(c Command) Event {
 	switch c := c.(type) {
 	case Preview:
-		return l.preview(ctx)
+		return l.preview()
 	case Wait:
-		return l.wait(ctx)
+		return l.idly(l.wait)
 	case PlanIt:
-		return l.planIt(ctx, c)
+		return l.planIt(c)
 	case Append:
 		return l.append(c)
 	case Ask:
-		return l.ask(ctx)
+		return l.idly(l.ask)
 	case DoIt:
 		return l.act(c)
 	case Late:
-		l.late(l.answer)
+		l.late()
 	}
 	return nil
+}
+
+// idly waits for somebody until the next command comes, which says that there is
+// nothing to wait for.
+func (l *live) idly(f func(context.Context) Event) Event {
+	ctx, cancel := context.WithCancel(l.g.ctx)
+	defer cancel()
+	l.g.mu.Lock()
+	l.cancel = cancel
+	if len(l.queue) > 0 {
+		cancel()
+	}
+	l.g.mu.Unlock()
+	event := f(ctx)
+	l.g.mu.Lock()
+	l.cancel = nil
+	l.g.mu.Unlock()
+	return event
 }
 
 // tell gives whoever waits for a call its reply. g.mu is held.
@@ -119,25 +124,43 @@ func (g *Gate) tell(c Tell) {
 	if l == nil {
 		return
 	}
-	l.reply = Reply{Request: c.ID, Status: c.Status, Reason: c.Reason, Message: l.message}
-	switch c.Status {
-	case Done:
-		l.reply.Message, l.reply.Result = "", l.result.Data
-	case Denied:
-		l.reply.Allowed = g.allowed(l.skill)
-	}
+	l.reply = l.makeReply(c)
 	g.count(c.Status)
-	for _, w := range l.waiters {
-		w <- l.reply
+	l.answerWith(l.reply)
+	if l.facts.Key != "" {
+		g.replies.put(c.ID, l.reply)
 	}
-	l.waiters = nil
-	if !c.Last {
-		return
+	if c.Last {
+		delete(g.lives, c.ID)
+	} else if c.Status == Done {
+		l.slim()
 	}
-	if l.facts.Key != "" && l.session != nil {
-		l.session.replies[c.ID] = l.reply
+}
+
+// makeReply is what the agent is told. g.mu is held.
+func (l *live) makeReply(c Tell) Reply {
+	r := Reply{Request: c.ID, Status: c.Status, Reason: c.Reason}
+	switch {
+	case c.Status == Done:
+		r.Message, r.Result = l.came.message, l.came.data
+		return r
+	case c.Status == Denied:
+		r.Allowed = l.g.machine.rules.Skills[l.skill].Grants.Strings()
 	}
-	delete(g.lives, c.ID)
+	if r.Message = l.message; r.Message == "" {
+		r.Message = l.advice(c.Reason)
+	}
+	return r
+}
+
+// slim lets go of what is not needed to put a committed call back. g.mu is held.
+func (l *live) slim() {
+	l.approved, l.question, l.call.Arguments = Plan{}, approval.Question{}, nil
+	after := make([]corpus.Copy, len(l.plan.After))
+	for i, c := range l.plan.After {
+		after[i] = corpus.Copy{Facts: c.Facts, Cut: c.Cut || c.Size() > 0}
+	}
+	l.plan.After = after
 }
 
 func (g *Gate) count(s Status) {
@@ -155,10 +178,6 @@ func (g *Gate) count(s Status) {
 	}
 }
 
-func (g *Gate) allowed(subject string) []string {
-	return g.machine.rules.Skills[subject].Grants.Strings()
-}
-
 // repeat gives the reply of an earlier call with the same key. g.mu is held.
 func (g *Gate) repeat(c Repeat) {
 	l := g.lives[c.ID]
@@ -169,17 +188,16 @@ func (g *Gate) repeat(c Repeat) {
 	if first := g.lives[c.Of]; first != nil && first.reply.Status == "" {
 		first.waiters = append(first.waiters, l.waiters...)
 		return
-	} else if first != nil {
-		l.answerWith(first.reply)
-		return
 	}
-	l.answerWith(l.session.replies[c.Of])
+	r, ok := g.replies.get(c.Of)
+	if !ok {
+		r = Reply{Request: c.Of, Status: Doubtful, Reason: InDoubt, Message: "an earlier call had this key, and what became of it is not known here; look before asking with another key"}
+	}
+	l.answerWith(r)
 }
 
+// answerWith is for all who wait. g.mu is held.
 func (l *live) answerWith(r Reply) {
-	if r.Status == "" {
-		r = Reply{Status: Doubtful, Reason: InDoubt, Message: "an earlier call had this key, and what became of it is not known here"}
-	}
 	for _, w := range l.waiters {
 		w <- r
 	}
@@ -189,27 +207,49 @@ func (l *live) answerWith(r Reply) {
 // append makes the records of a step durable.
 func (l *live) append(c Append) Event {
 	entries, err := l.entries(c)
+	broken := false
 	if err == nil {
 		var marks []record.Mark
-		marks, err = l.g.append(entries...)
-		if err == nil && c.What == AskedFor {
-			l.seq = marks[0].Seq
+		if marks, err = l.record(entries); err == nil {
+			l.appended(c, marks)
 		}
+		broken = fatal(err)
 	}
 	if err != nil {
 		l.say("what cannot be recorded is not done: " + err.Error())
 	}
-	return Appended{ID: l.facts.ID, Failed: err != nil, Fatal: fatal(err)}
+	if c.What == Decided && l.ruled != nil {
+		close(l.ruled)
+		l.ruled = nil
+	}
+	return Appended{ID: l.facts.ID, Failed: err != nil, Fatal: broken}
+}
+
+// record appends. Room is kept for an outcome alone: where there is none for
+// what stands beside it, the outcome is recorded all the same.
+func (l *live) record(entries []record.Entry) ([]record.Mark, error) {
+	marks, err := l.g.append(entries...)
+	if len(entries) > 1 && entries[0].Body.Kind().Closes() && errors.Is(err, audit.ErrFull) {
+		marks, err = l.g.append(entries[0])
+	}
+	return marks, err
+}
+
+// appended notes what is durable now.
+func (l *live) appended(c Append, marks []record.Mark) {
+	l.g.mu.Lock()
+	defer l.g.mu.Unlock()
+	switch {
+	case c.What == AskedFor || c.What == StagedFor:
+		l.seq = marks[0].Seq
+	case c.What == IntendedByLevel || c.What == ReadByLevel:
+		l.g.counts.ByLevel++
+	case c.What == Decided && l.consent:
+		l.g.counts.Approved++
+	}
 }
 
 // fatal says whether the log takes nothing more.
 func fatal(err error) bool {
 	return err != nil && !errors.Is(err, audit.ErrFull) && !errors.Is(err, record.ErrTooLong) && !errors.Is(err, record.ErrLine)
-}
-
-// say sets what the agent is told beside the reason.
-func (l *live) say(message string) {
-	l.g.mu.Lock()
-	defer l.g.mu.Unlock()
-	l.message = message
 }

@@ -36,13 +36,14 @@ type Facts struct {
 	Key        string // of the agent; may be empty
 	Envelope   [32]byte
 	Target     capability.Target
-	Changes    []corpus.Object // that it would change
-	Reversible bool            // what it does can be put back
-	Reads      []label.Label   // labels of what it would tell
-	Sinks      []label.Label   // labels of what it would write to
-	Guarded    bool            // it would change a guarded object
-	Spelled    bool            // it names a guarded object in a spelling that is refused
-	Void       Reason          // why nothing here could do it; empty if it could
+	Also       []capability.Target // what else it would change, such as where a rename leads
+	Changes    []corpus.Object     // that it would change
+	Reversible bool                // what it does can be put back
+	Reads      []label.Label       // labels of what it would tell
+	Sinks      []label.Label       // labels of what it would write to
+	Guarded    bool                // it would change a guarded object
+	Spelled    bool                // it names a guarded object in a spelling that is refused
+	Void       Reason              // why nothing here could do it; empty if it could
 }
 
 // phase is where a call stands. Each is named for what is awaited.
@@ -83,6 +84,7 @@ type call struct {
 	cause    Reason // why it is refused or failed
 	hidden   bool   // approved, yet refused for its spelling
 	told     bool   // that it waits for a lease
+	recorded bool   // something of it is in the log
 }
 
 // sessionState is where a session stands.
@@ -104,12 +106,11 @@ type session struct {
 	how     Ending
 	undo    bool     // all is put back before it ends
 	open    int      // calls under way
-	staged  []string // in order; the front ones may be confirmed
+	staged  []string // in order, until they are committed or dropped
 	done    []string // committed, in order, that can be put back
 	undos   []string // to be put back, in order
 	running string   // the one of staged or undos that is under way
 	buffer  int64
-	keys    []keyed
 	records []pendingRecord // the first is being recorded
 	leavers []Ticket        // who waits for its end
 }
@@ -126,6 +127,7 @@ type agent struct {
 	given bool // level counts
 	mark  label.Label
 	asked int
+	keys  []string // that its calls had, oldest first
 }
 
 type keyed struct{ agent, key string }
@@ -143,11 +145,13 @@ type recorded struct {
 type Machine struct {
 	rules     Rules
 	calls     map[string]*call
+	doubts    map[string]*call // those of calls that are in doubt
 	sessions  map[string]*session
 	agents    map[string]*agent
 	keys      map[keyed]recorded
 	leases    leases
-	queue     []string // calls that wait for a lease, in order
+	queue     []*call // that wait for a lease, in order
+	stale     bool    // somebody may get a lease now
 	evicted   map[string]bool
 	narrowing bool // a revocation waits for intents that are being recorded
 	leased    int  // calls that hold a lease, those in doubt not counted
@@ -162,11 +166,12 @@ type Machine struct {
 // under the id of their call until that is settled.
 func NewMachine(rules Rules, doubt map[string][]corpus.Object) *Machine {
 	m := &Machine{
-		rules: rules, calls: make(map[string]*call), sessions: make(map[string]*session), agents: make(map[string]*agent),
-		keys: make(map[keyed]recorded), leases: newLeases(), evicted: make(map[string]bool),
+		rules: rules, calls: make(map[string]*call), doubts: make(map[string]*call), sessions: make(map[string]*session),
+		agents: make(map[string]*agent), keys: make(map[keyed]recorded), leases: newLeases(), evicted: make(map[string]bool),
 	}
 	for id, objects := range doubt {
-		m.calls[id] = &call{Facts: Facts{ID: id, Changes: objects}, at: doubtful, leased: true}
+		c := &call{Facts: Facts{ID: id, Changes: objects}, at: doubtful, leased: true, recorded: true}
+		m.calls[id], m.doubts[id] = c, c
 		m.leases.take(id, objects)
 	}
 	return m
@@ -195,36 +200,66 @@ func (m *Machine) agentOf(s *session) *agent { return m.agents[s.agent] }
 func (m *Machine) drop(c *call) {
 	m.release(c)
 	delete(m.calls, c.ID)
-	s := m.session(c.Session)
-	if s == nil {
-		return
+	if s := m.session(c.Session); s != nil {
+		s.open--
+		m.unlist(s, c)
 	}
-	s.open--
+}
+
+// unlist takes a call out of what its session can commit or put back.
+func (m *Machine) unlist(s *session, c *call) {
 	s.buffer -= c.size
+	c.size = 0
 	if c.reversible() {
-		gone := func(id string) bool { return id == c.ID }
-		s.staged, s.done = slices.DeleteFunc(s.staged, gone), slices.DeleteFunc(s.done, gone)
+		s.staged, s.done = without(s.staged, c.ID), without(s.done, c.ID)
 	}
 	m.touched = append(m.touched, s)
 }
 
-// release gives up what the call holds.
-func (m *Machine) release(c *call) {
-	if !c.leased {
-		return
+// without removes an id from a list that has it at most once, mostly at the end.
+func without(list []string, id string) []string {
+	for i, other := range slices.Backward(list) {
+		if other == id {
+			return slices.Delete(list, i, i+1)
+		}
 	}
-	m.leases.release(c.Changes)
-	if c.leased = false; c.at != doubtful {
-		m.leased--
-	}
+	return list
 }
 
-// level is that of a session: the lowest of the skills its agent was given, else
-// the base manifest's.
-func (m *Machine) level(s *session) level.Level {
-	a, lv := m.agentOf(s), m.rules.Skills[s.skill].Level
-	if a != nil && a.given && !a.level.AtLeast(lv) {
-		return a.level
-	}
-	return lv
+// rest sets a call aside that nothing is under way for.
+func (m *Machine) rest(c *call, at phase) {
+	c.at = at
+	s := m.session(c.Session)
+	s.open--
+	m.touched = append(m.touched, s)
 }
+
+// wake takes it up again.
+func (m *Machine) wake(c *call, at phase) {
+	c.at = at
+	m.session(c.Session).open++
+}
+
+// doubt sets a call aside of which nobody knows what became. It keeps its lease,
+// and its session forgets it.
+func (m *Machine) doubt(c *call) {
+	m.leased--
+	m.turn(c)
+	m.rest(c, doubtful)
+	m.unlist(m.session(c.Session), c)
+	m.doubts[c.ID] = c
+}
+
+func (e Settled) apply(m *Machine) {
+	c := m.doubts[e.ID]
+	if c == nil {
+		return
+	}
+	m.release(c)
+	delete(m.doubts, c.ID)
+	delete(m.calls, c.ID)
+}
+
+// underWay says whether something is being done for the call, so that its
+// session cannot end.
+func (c *call) underWay() bool { return c.at != staged && c.at != committed && c.at != doubtful }

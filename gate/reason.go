@@ -24,6 +24,7 @@ const (
 	InDoubt        Reason = "in-doubt"        // what became of a call is not known
 	KeyReused      Reason = "key-reused"      // an idempotency key came with another call
 	SkillRevoked   Reason = "skill-evicted"   // the active skill is not trusted any more
+	LevelLowered   Reason = "level-lowered"   // the session's level fell before what it would have approved was done
 	SkillUnknown   Reason = "skill-unknown"   // no skill of that name is loaded
 	SessionPaused  Reason = "session-paused"  // an operator paused it
 	SessionEnded   Reason = "session-ended"   // stopped, aborted or closed

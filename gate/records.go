@@ -8,9 +8,7 @@ import (
 	"slices"
 
 	"github.com/iff-run/iff/approval"
-	"github.com/iff-run/iff/capability"
 	"github.com/iff-run/iff/corpus"
-	"github.com/iff-run/iff/internal/visible"
 	"github.com/iff-run/iff/record"
 )
 
@@ -33,13 +31,15 @@ func (l *live) bodies(c Append) ([]record.Body, error) {
 	case Denial:
 		b.request(Plan{})
 		b.add(l.denial(c.Why))
-		b.mutation(false)
+		b.mutation()
 	case AskedFor:
 		b.request(l.approved)
 	case Decided:
-		b.add(l.decision(c.Why))
-		if l.answer.Choice != record.Approve || c.Why != "" {
-			b.mutation(false)
+		d := l.decision(c.Why)
+		l.consent = d.Choice == record.Approve
+		b.add(d)
+		if !l.consent {
+			b.mutation()
 		}
 	case StagedFor:
 		b.request(l.approved)
@@ -61,10 +61,10 @@ func (l *live) bodies(c Append) ([]record.Body, error) {
 		b.outcome(false)
 	case Came:
 		b.outcome(c.Undo)
-		b.mutation(true)
+		b.mutation()
 	case NotTried:
 		b.add(record.Error{Outcome: record.Outcome{Envelope: l.env.Hash(), Reason: string(c.Why), Detail: l.words(), Readings: []corpus.Change{}}})
-		b.mutation(false)
+		b.mutation()
 	case Dropped:
 		b.add(record.RolledBack{Outcome: record.Outcome{Envelope: l.env.Hash(), Reason: string(c.Why), Readings: []corpus.Change{}}})
 	default:
@@ -82,12 +82,24 @@ type batch struct {
 
 func (b *batch) add(body record.Body) { b.bodies = append(b.bodies, body) }
 
+// short says that a list fits in a line, without writing it: a byte of a name
+// takes up to six, a state and what stands around at most 256.
+func short(changes []corpus.Change) bool {
+	n := 0
+	for _, c := range changes {
+		if n += 6*len(c.Object) + 256; n > record.MaxInlineChanges {
+			return false
+		}
+	}
+	return true
+}
+
 // list puts changes in the line if they fit, else beside the log.
 func (b *batch) list(changes []corpus.Change) ([]corpus.Change, record.Payload) {
 	if changes == nil {
 		changes = []corpus.Change{}
 	}
-	if record.PlanFits(changes) {
+	if short(changes) || record.PlanFits(changes) {
 		return changes, record.Payload{}
 	}
 	p, err := b.l.g.parts.Keep(context.WithoutCancel(b.l.g.ctx), record.FormatChanges(changes))
@@ -97,15 +109,11 @@ func (b *batch) list(changes []corpus.Change) ([]corpus.Change, record.Payload) 
 	return []corpus.Change{}, p
 }
 
-func (l *live) reversible() bool {
-	return l.facts.Target.Capability().Effect() == capability.Reversible
-}
-
 func (b *batch) request(plan Plan) {
 	l := b.l
 	r := record.Request{
 		Agent: l.session.agent, Capability: text(l.call.Capability), Effect: l.facts.Target.Capability().Effect().String(),
-		Envelope: l.env.Hash(), Guarded: l.guarded.Name, Key: l.facts.Key, Level: l.level, Mark: l.mark, Payload: l.payload,
+		Envelope: l.env.Hash(), Guarded: l.guarded.Name, Key: l.ownKey(), Level: l.level, Mark: l.mark, Payload: l.payload,
 		Sink: l.sink, Skill: l.skill, Target: text(l.call.Target),
 	}
 	r.Plan, r.Rest = b.list(plan.Approvable())
@@ -115,15 +123,6 @@ func (b *batch) request(plan Plan) {
 	}
 	b.add(r)
 }
-
-// maxText bounds what of an agent's words stands in a line outside of the
-// envelope.
-const maxText = 4 << 10
-
-func text(s string) string { return visible.Truncate(s, maxText) }
-
-// words are the host's or the gate's, for the record.
-func (l *live) words() string { return visible.Truncate(l.detail, 1<<10) }
 
 func (b *batch) staged(plan Plan) {
 	s := record.Staged{Envelope: b.l.env.Hash()}
@@ -136,7 +135,7 @@ func (b *batch) staged(plan Plan) {
 
 func (b *batch) intent(plan Plan, undo bool) {
 	l := b.l
-	i := record.Intent{Attempt: 1, Envelope: l.env.Hash(), Fence: l.g.parts.Fence, Key: l.key(), Staging: stagingName(l.facts.ID)}
+	i := record.Intent{Attempt: 1, Envelope: l.env.Hash(), Fence: l.g.parts.Fence, Key: l.key(undo), Staging: stagingName(l.facts.ID)}
 	i.Plan, i.Rest = b.list(plan.Changes)
 	switch {
 	case undo:
@@ -152,22 +151,27 @@ func (b *batch) intent(plan Plan, undo bool) {
 func stagingName(request string) string { return ".iff-" + request }
 
 // key is minted for the host: the same for the same agent and call, so that a
-// host that keeps keys does nothing twice.
-func (l *live) key() string {
+// host that keeps keys does nothing twice. Putting it back is another thing.
+func (l *live) key(undo bool) string {
 	of := l.facts.Key
 	if of == "" {
 		of = l.facts.ID
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "iff/key/v1\n%s\n%s\n%x", l.session.agent, of, l.facts.Envelope))
+	form := append(make([]byte, 0, 256), "iff/key/v1\n"...)
+	if undo {
+		form = append(form, "undo\n"...)
+	}
+	form = append(append(append(append(form, l.session.agent...), '\n'), of...), '\n')
+	sum := sha256.Sum256(hex.AppendEncode(form, l.facts.Envelope[:]))
 	return hex.EncodeToString(sum[:16])
 }
 
 func (b *batch) outcome(undo bool) {
 	l := b.l
-	o := record.Outcome{Envelope: l.env.Hash(), Detail: l.words(), Reason: string(l.failed)}
-	o.Readings, o.Rest = b.list(l.readings)
+	o := record.Outcome{Envelope: l.env.Hash(), Detail: l.words(), Reason: string(l.came.failed)}
+	o.Readings, o.Rest = b.list(l.came.readings)
 	switch {
-	case l.failed != "":
+	case l.came.failed != "":
 		b.add(record.Error{Outcome: o})
 	case undo:
 		b.add(record.RolledBack{Outcome: o})
@@ -226,10 +230,14 @@ func causeOf(why Reason) record.Cause {
 func (l *live) decision(why Reason) record.Decision {
 	a := l.answer
 	switch why {
-	case SessionEnded:
-		a = approval.Answer{Choice: record.Deny, Cause: record.CauseCancelled}
+	case "", DeniedByBroker, TimedOut, NoBroker, BrokerFailed, ApprovalVoid:
 	case SkillRevoked:
 		a = approval.Answer{Choice: record.Deny, Cause: record.CauseRevoked}
+	default: // somebody was faster than whoever answers
+		a = approval.Answer{Choice: record.Deny, Cause: record.CauseCancelled}
+	}
+	if why != "" || a.Choice != record.Approve {
+		a.Choice = record.Deny
 	}
 	d := l.decided(a.Cause, a.Choice)
 	d.Broker = l.g.parts.Broker.Name()
@@ -242,49 +250,35 @@ func (l *live) decision(why Reason) record.Decision {
 	return d
 }
 
-// late records an answer that came when the request was decided already.
-func (l *live) late(a approval.Answer) {
-	if a.Choice == "" || a.Cause == "" {
-		return
-	}
-	d := l.decision("")
-	_, _ = l.g.append(record.Entry{Session: l.facts.Session, Request: l.facts.ID, Body: record.LateDecision{Decision: d}})
-}
-
-// mutation records what was tried on a guarded object (paper G12): what is
+// mutation records what was tried on a guarded object (paper G12): what was
 // there before, what was proposed, and what is there now.
-func (b *batch) mutation(done bool) {
+func (b *batch) mutation() {
 	l := b.l
 	if !l.facts.Guarded {
 		return
 	}
 	m := record.Mutation{
-		Approved: done || l.answer.Choice == record.Approve, Object: string(l.guarded.Object), Route: l.guarded.Route, Skill: l.guarded.Name, Subject: l.guarded.Subject,
-		Before: string(corpus.Unreadable), Proposed: string(corpus.Unreadable),
+		Approved: l.consent, Object: string(l.guarded.Object), Route: l.guarded.Route, Skill: l.guarded.Name, Subject: l.guarded.Subject,
+		After: string(l.now(l.guarded.Object)), Proposed: string(corpus.Unreadable),
 	}
+	m.Before = m.After // unless it was planned, it was not touched
 	plan := l.plan
 	if len(plan.Changes) == 0 {
 		plan = l.approved
 	}
-	at := slices.IndexFunc(plan.Changes, func(c corpus.Change) bool { return c.Object == l.guarded.Object })
-	if at < 0 && len(plan.Changes) > 0 {
-		at = 0
-	}
-	if at >= 0 {
+	if len(plan.Changes) > 0 {
+		at := max(0, slices.IndexFunc(plan.Changes, func(c corpus.Change) bool { return c.Object == l.guarded.Object }))
 		m.Before, m.Proposed = string(plan.Changes[at].Before), string(plan.Changes[at].After)
 	}
-	m.After = string(l.now(corpus.Object(m.Object)))
 	b.add(m)
 }
 
 // now is the state of an object as the observer sees it.
 func (l *live) now(o corpus.Object) corpus.State {
-	observer := l.g.parts.Observers[o.Corpus()]
-	if observer == nil {
-		return corpus.Unreadable
-	}
-	states, err := observer.Read(context.WithoutCancel(l.g.ctx), []corpus.Object{o})
-	if err != nil || len(states) != 1 {
+	states, err := inTime(l.g, func(ctx context.Context) ([]corpus.State, error) {
+		return l.read(ctx, Plan{Changes: []corpus.Change{{Object: o}}})
+	})
+	if err != nil {
 		return corpus.Unreadable
 	}
 	return states[0]
@@ -311,7 +305,7 @@ func (l *live) makeQuestion() approval.Question {
 	l.g.questions.remember(l.facts.ID, questioned{l.facts.Session, l.env.Hash()})
 	for _, c := range l.g.machine.callsOf(func(c *call) bool { return c.at == doubtful }) {
 		for _, o := range c.Changes {
-			if near(o, l.touches.Changes) {
+			if len(q.Doubts) < maxDoubts && near(o, l.touches.Changes) {
 				q.Doubts = append(q.Doubts, string(o))
 			}
 		}
@@ -319,8 +313,10 @@ func (l *live) makeQuestion() approval.Question {
 	return q
 }
 
-// maxSeen bounds how many targets are remembered as asked about.
-const maxSeen = 100_000
+const (
+	maxSeen   = 100_000 // targets that are remembered as asked about
+	maxDoubts = 20      // objects in doubt that an approver is told of
+)
 
 // near says whether an object is one of others or lies beside one.
 func near(o corpus.Object, others []corpus.Object) bool {

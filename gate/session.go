@@ -2,27 +2,21 @@ package gate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/iff-run/iff/capability"
 	"github.com/iff-run/iff/corpus"
-	"github.com/iff-run/iff/label"
 	"github.com/iff-run/iff/level"
 	"github.com/iff-run/iff/record"
 )
 
 // Session is one agent's connection. It is safe for concurrent use.
 type Session struct {
-	g       *Gate
-	id      string
-	agent   string
-	replies map[string]Reply // g.mu; of calls that had a key
-	staged  []*live          // g.mu; in the order in which they were staged
-	over    chan struct{}    // closed when it has ended
+	g     *Gate
+	id    string
+	agent string
+	over  chan struct{} // closed when it has ended
 }
 
 // Resume is what the log says of a session that a crash interrupted.
@@ -84,17 +78,27 @@ func (g *Gate) Open(ctx context.Context, a record.Agent, resume *Resume) (*Sessi
 	if resume != nil {
 		e.Session, e.Skill, e.Paused = resume.ID, resume.Skill, resume.Paused
 	}
-	s := &Session{g: g, id: e.Session, agent: a.Name, replies: make(map[string]Reply), over: make(chan struct{})}
+	s := &Session{g: g, id: e.Session, agent: a.Name, over: make(chan struct{})}
 	if g.sessions[s.id] != nil {
 		g.mu.Unlock()
 		return nil, &SessionError{s.id, SessionUnknown}
 	}
 	g.sessions[s.id] = s
-	if resume != nil {
+	opened := g.submit(func(t Ticket) Event { e.Ticket = t; return e })
+	if g.machine.session(s.id) == nil {
+		delete(g.sessions, s.id) // it was refused
+	} else if resume != nil {
 		s.know(resume.Keys)
 	}
 	g.mu.Unlock()
-	return s, s.change(ctx, func(t Ticket) Event { e.Ticket = t; return e })
+	err := s.told(ctx, opened)
+	if err != nil && ctx.Err() != nil {
+		g.dispatch(Ended{Session: s.id}) // nobody will use it
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // know takes over what became of calls before a crash. g.mu is held.
@@ -104,8 +108,12 @@ func (s *Session) know(keys []KnownKey) {
 		if id == "" {
 			id = s.id + ".known" + strconv.Itoa(i)
 		}
-		s.g.machine.keys[keyed{s.agent, k.Key}] = recorded{id, k.Envelope}
-		s.replies[id] = k.Reply
+		name := keyed{s.agent, k.Key}
+		if _, ok := s.g.machine.keys[name]; ok {
+			continue // it was used again since
+		}
+		s.g.machine.remember(name, recorded{id, k.Envelope})
+		s.g.replies.put(id, k.Reply)
 	}
 }
 
@@ -121,14 +129,24 @@ func (s *Session) Over() <-chan struct{} { return s.over }
 // change dispatches an event and waits until its effect is recorded. That ctx
 // ends cancels the waiting only.
 func (s *Session) change(ctx context.Context, make func(Ticket) Event) error {
-	g := s.g
-	done := newTell()
-	g.mu.Lock()
+	s.g.mu.Lock()
+	done := s.g.submit(make)
+	s.g.mu.Unlock()
+	return s.told(ctx, done)
+}
+
+// submit dispatches an event and gives where its effect will be told. g.mu is
+// held.
+func (g *Gate) submit(event func(Ticket) Event) <-chan Reason {
 	g.ticket++
-	t := g.ticket
-	g.waiting[t] = done
-	g.mu.Unlock()
-	g.dispatch(make(t))
+	done := make(chan Reason, 1)
+	g.waiting[g.ticket] = done
+	g.step(event(g.ticket))
+	return done
+}
+
+// told waits for what submit promised.
+func (s *Session) told(ctx context.Context, done <-chan Reason) error {
 	select {
 	case why := <-done:
 		if why != "" {
@@ -139,8 +157,6 @@ func (s *Session) change(ctx context.Context, make func(Ticket) Event) error {
 		return ctx.Err()
 	}
 }
-
-func newTell() chan Reason { return make(chan Reason, 1) }
 
 // tellSession tells who wanted a change, and lets go of a session that is over.
 // g.mu is held.
@@ -153,6 +169,7 @@ func (g *Gate) tellSession(c TellSession) {
 		delete(g.sessions, c.Session)
 		for id, l := range g.lives {
 			if l.session == s {
+				l.answerWith(Reply{Request: id, Status: Refused, Reason: SessionEnded, Message: l.advice(SessionEnded)})
 				delete(g.lives, id)
 			}
 		}
@@ -355,110 +372,4 @@ func (s *Session) Call(ctx context.Context, c Call) Reply {
 	case <-ctx.Done():
 		return Reply{Request: l.facts.ID, Status: Doubtful, Reason: InDoubt, Message: "nobody waited for the answer; ask with the same key again"}
 	}
-}
-
-// prepare finds out what can be known of a call from its words alone.
-func (s *Session) prepare(c Call) *live {
-	l := &live{g: s.g, session: s, call: c}
-	l.facts = Facts{Session: s.id, Key: c.Key}
-	if !isKey(c.Key) {
-		l.facts.Key = ""
-		l.void(CallMalformed, "key: up to 128 of A-Z a-z 0-9 . _ : -")
-		return l
-	}
-	class, err := capability.Parse(c.Capability)
-	if err != nil {
-		l.void(CallMalformed, err.Error())
-		return l
-	}
-	target, err := capability.ParseTarget(class, c.Target)
-	if err != nil {
-		l.misspelled(class, err)
-		return l
-	}
-	l.env, err = capability.NewEnvelope(capability.Call{Target: target, Arguments: c.Arguments, Reasoning: c.Reasoning})
-	if err != nil {
-		l.void(CallMalformed, err.Error())
-		return l
-	}
-	l.facts.Target, l.facts.Envelope = target, l.env.Hash()
-	l.look(class)
-	if l.payload, err = s.g.parts.Keep(context.WithoutCancel(s.g.ctx), l.env.Bytes()); err != nil {
-		l.void(LogFailed, err.Error())
-	}
-	return l
-}
-
-func isKey(key string) bool {
-	return len(key) <= record.MaxID && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-") == ""
-}
-
-func (l *live) void(why Reason, message string) {
-	l.facts.Void, l.message, l.detail = why, message, message
-}
-
-// misspelled is a call whose target is refused for its spelling. If it names
-// something guarded all the same, that is asked about and recorded.
-func (l *live) misspelled(class capability.Capability, err error) {
-	l.void(CallMalformed, err.Error())
-	if class != capability.FSWriteRev && class != capability.FSWriteIrrev {
-		return
-	}
-	found, ok := l.g.parts.Guard.FindSpelling(class, l.call.Target)
-	if !ok {
-		return
-	}
-	target, err := capability.Path(class, found.Object.Corpus(), found.Object.Path())
-	if err != nil {
-		return
-	}
-	env, err := capability.NewEnvelope(capability.Call{Target: target, Arguments: l.call.Arguments, Reasoning: l.call.Reasoning})
-	if err != nil {
-		return
-	}
-	l.env, l.guarded = env, found
-	l.facts.Target, l.facts.Envelope, l.facts.Spelled, l.facts.Guarded = target, env.Hash(), true, true
-}
-
-// look asks the host what the call reaches for, and finds the labels.
-func (l *live) look(class capability.Capability) {
-	l.host = l.g.parts.Hosts[class]
-	if l.host == nil {
-		l.void(NoHost, "this version of iff can do nothing of class "+class.String()+"; only file calls are done yet")
-		return
-	}
-	touches, err := l.host.Touches(l.env)
-	if err != nil {
-		var r *Refusal
-		if errors.As(err, &r) {
-			l.void(r.Reason, r.Error())
-		} else {
-			l.void(HostFailed, err.Error())
-		}
-		l.guarded, l.facts.Guarded = l.g.parts.Guard.FindSpelling(class, l.call.Target)
-		return
-	}
-	l.touches = touches
-	l.facts.Changes, l.facts.Reversible = touches.Changes, touches.Reversible
-	for _, o := range touches.Reads {
-		l.facts.Reads = append(l.facts.Reads, l.g.parts.Label(o))
-	}
-	for _, o := range touches.Changes {
-		l.facts.Sinks = append(l.facts.Sinks, l.g.parts.Label(o))
-	}
-	l.sink = sinkText(l.facts.Sinks)
-	if len(touches.Changes) > 0 {
-		l.guarded, l.facts.Guarded = l.g.parts.Guard.Find(touches.Changes)
-	}
-}
-
-// sinkText is the labels of what is written to, for the record.
-func sinkText(sinks []label.Label) string {
-	var out []string
-	for _, l := range sinks {
-		if t := l.String(); !slices.Contains(out, t) {
-			out = append(out, t)
-		}
-	}
-	return strings.Join(out, "; ")
 }

@@ -1,10 +1,7 @@
 package gate
 
 import (
-	"slices"
-
 	"github.com/iff-run/iff/capability"
-	"github.com/iff-run/iff/label"
 )
 
 func (e Submitted) apply(m *Machine) {
@@ -12,28 +9,65 @@ func (e Submitted) apply(m *Machine) {
 	switch {
 	case m.calls[e.ID] != nil:
 		return
-	case m.dead:
-		m.emit(Tell{ID: e.ID, Status: Refused, Reason: LogFailed, Last: true})
-		return
-	case s == nil || s.state == opening || s.state == ended:
+	case s == nil || s.state == opening:
 		m.emit(Tell{ID: e.ID, Status: Refused, Reason: SessionUnknown, Last: true})
 		return
 	}
-	c := &call{Facts: e.Facts, skill: s.skill}
 	k := keyed{s.agent, e.Key}
-	if old, ok := m.keys[k]; ok && e.Key != "" {
-		if old.envelope == e.Envelope {
-			m.emit(Repeat{ID: e.ID, Of: old.id})
-			return
-		}
+	old, known := m.keys[k]
+	known = known && e.Key != ""
+	switch {
+	case known && old.envelope == e.Envelope:
+		m.emit(Repeat{ID: e.ID, Of: old.id})
+		return
+	case m.dead:
+		m.emit(Tell{ID: e.ID, Status: Refused, Reason: LogFailed, Last: true})
+		return
+	case s.state == ended:
+		m.emit(Tell{ID: e.ID, Status: Refused, Reason: SessionEnded, Last: true})
+		return
+	}
+	c := &call{Facts: e.Facts, skill: s.skill}
+	if known {
 		c.Void = KeyReused
 	} else if e.Key != "" {
-		m.keys[k] = recorded{e.ID, e.Envelope}
-		s.keys = append(s.keys, k)
+		m.remember(k, recorded{e.ID, e.Envelope})
 	}
 	m.calls[c.ID] = c
 	s.open++
 	m.begin(s, c)
+}
+
+// maxKeys is how many idempotency keys of one agent are remembered. The oldest
+// are forgotten first, but for those of calls that have not ended.
+const maxKeys = 1 << 16
+
+// remember keeps what a key was used for, beyond the end of its session: an agent
+// whose connection broke asks again in another one.
+func (m *Machine) remember(k keyed, r recorded) {
+	a := m.agents[k.agent]
+	if len(a.keys) >= maxKeys {
+		oldest := keyed{k.agent, a.keys[0]}
+		a.keys = a.keys[1:]
+		if m.calls[m.keys[oldest].id] != nil {
+			a.keys = append(a.keys, oldest.key)
+		} else {
+			delete(m.keys, oldest)
+		}
+	}
+	m.keys[k] = r
+	a.keys = append(a.keys, k.key)
+}
+
+// unkey forgets the key of a call of which nothing is in the log, so that it can
+// be asked for again.
+func (m *Machine) unkey(c *call) {
+	k := keyed{m.session(c.Session).agent, c.Key}
+	if c.Key != "" && m.keys[k].id == c.ID {
+		delete(m.keys, k)
+		a := m.agents[k.agent]
+		a.keys = without(a.keys, k.key)
+	}
 }
 
 // begin decides how a call goes.
@@ -82,72 +116,6 @@ func (m *Machine) askHidden(s *session, c *call) {
 	m.request(s, c)
 }
 
-func (m *Machine) claim(s *session, c *call) claim {
-	grants := m.rules.Skills[c.skill].Grants
-	class := c.Target.Capability()
-	return claim{
-		effect: class.Effect(), declared: grants.Declares(class), covered: grants.Covers(c.Target),
-		level: m.level(s), guarded: c.Guarded,
-	}
-}
-
-// standing says why a session or its skill may do nothing now; empty if they
-// may.
-func (m *Machine) standing(s *session, c *call) Reason {
-	_, loaded := m.rules.Skills[c.skill]
-	switch {
-	case s == nil:
-		return SessionUnknown
-	case s.state == paused:
-		return SessionPaused
-	case s.state != active:
-		return SessionEnded
-	case m.evicted[c.skill] || !loaded:
-		return SkillRevoked
-	}
-	return ""
-}
-
-// flow joins what the call would tell into the mark, and says what its labels
-// forbid.
-func (m *Machine) flow(s *session, c *call) Reason {
-	a := m.agentOf(s)
-	for _, l := range c.Reads {
-		if l.IsAbsent() {
-			return Unlabelled
-		}
-		if !l.LessEq(m.rules.Clearance) {
-			return AboveClearance
-		}
-		a.mark = a.mark.Join(l)
-	}
-	return m.sinks(s, c)
-}
-
-// sinks says whether what the session has read may flow to where the call
-// writes.
-func (m *Machine) sinks(s *session, c *call) Reason {
-	mark := m.agentOf(s).mark
-	if mark.IsAbsent() || slices.ContainsFunc(c.Sinks, label.Label.IsAbsent) {
-		return Unlabelled
-	}
-	for _, sink := range c.Sinks {
-		if !mark.LessEq(sink) {
-			return SinkBelowMark
-		}
-	}
-	return ""
-}
-
-func (m *Machine) inDoubt(c *call) bool {
-	for _, other := range m.calls {
-		if other.at == doubtful && overlap(other.Changes, c.Changes) {
-			return true
-		}
-	}
-	return false
-}
-
 // refuse records that a call is denied before anybody was asked.
 func (m *Machine) refuse(c *call, why Reason) {
 	c.at, c.cause = refusing, why
@@ -194,11 +162,10 @@ func (m *Machine) previewed(s *session, c *call, e Planned) {
 		m.refuse(c, why)
 	case c.way == ask:
 		m.request(s, c)
-	case s.buffer+e.Size > m.rules.Buffer:
+	case !m.keep(s, c, e.Size):
 		m.refuse(c, BufferFull)
 	default:
-		c.size, c.at = e.Size, staging
-		s.buffer += e.Size
+		c.at = staging
 		m.emit(Append{ID: c.ID, What: StagedFor})
 	}
 }
@@ -213,13 +180,15 @@ func (m *Machine) planned(s *session, c *call, e Planned) {
 	if why == "" {
 		why = m.sinks(s, c)
 	}
-	if why == "" && c.reversible() {
-		if more := e.Size - c.size; s.buffer+more > m.rules.Buffer {
-			why = BufferFull
-		} else {
-			s.buffer += more
-			c.size = e.Size
-		}
+	if why == "" && !c.approved && route(m.claim(s, c)) != c.way {
+		why = LevelLowered
+	}
+	if why == "" && !c.approved && e.Wider {
+		m.askInstead(c)
+		return
+	}
+	if why == "" && c.reversible() && !m.keep(s, c, e.Size) {
+		why = BufferFull
 	}
 	if why != "" {
 		m.stop(c, why)
@@ -231,6 +200,24 @@ func (m *Machine) planned(s *session, c *call, e Planned) {
 		what = IntendedToAct
 	}
 	m.emit(Append{ID: c.ID, What: what})
+}
+
+// keep makes room for what a reversible call needs in memory, if there is any.
+func (m *Machine) keep(s *session, c *call, size int64) bool {
+	if s.buffer-c.size+size > m.rules.Buffer {
+		return false
+	}
+	s.buffer += size - c.size
+	c.size = size
+	return true
+}
+
+// askInstead has a human decide a call of which only its plan shows that no grant
+// covers all that it would change, such as what is in a directory.
+func (m *Machine) askInstead(c *call) {
+	m.release(c)
+	c.way, c.at = ask, previewing
+	m.emit(Preview{ID: c.ID})
 }
 
 // stop ends a call before its intent.
@@ -249,13 +236,14 @@ func (c *call) reversible() bool { return c.Target.Capability().Effect() == capa
 func (e Appended) apply(m *Machine) {
 	m.dead = m.dead || e.Fatal
 	c := m.calls[e.ID]
-	if c == nil {
+	if c == nil || !c.recording() {
 		return
 	}
 	if e.Failed {
 		m.unrecorded(c)
 		return
 	}
+	c.recorded = true
 	s := m.session(c.Session)
 	switch c.at {
 	case refusing:
@@ -265,16 +253,19 @@ func (e Appended) apply(m *Machine) {
 		}
 		m.finish(c, status, c.cause)
 	case requesting:
+		if why := m.gone(s, c); why != "" {
+			m.decide(c, false, why)
+			return
+		}
 		c.at = asked
 		m.emit(Ask{ID: c.ID})
-		m.interrupt(s, c)
 	case deciding:
 		m.decided(s, c)
 	case staging:
 		m.rest(c, staged)
 		s.staged = append(s.staged, c.ID)
 		m.emit(Tell{ID: c.ID, Status: StagedStatus})
-		if why := m.standing(s, c); why != "" && why != SessionPaused {
+		if why := m.gone(s, c); why != "" {
 			m.unstage(c, why)
 		}
 	case intending:
@@ -284,7 +275,22 @@ func (e Appended) apply(m *Machine) {
 	}
 }
 
+// recording says whether records of the call are on their way into the log.
+func (c *call) recording() bool {
+	switch c.at {
+	case requesting, deciding, staging, intending, settling, refusing:
+		return true
+	}
+	return false
+}
+
+// act has the host do what is intended. If the log is dead its outcome could not
+// be recorded, so it is not begun.
 func (m *Machine) act(c *call) {
+	if m.dead {
+		m.finish(c, Refused, LogFailed)
+		return
+	}
 	c.at = doing
 	p := Execute
 	switch {
@@ -300,12 +306,16 @@ func (m *Machine) act(c *call) {
 // nothing happened. An outcome that is not recorded leaves the call in doubt,
 // and its objects leased.
 func (m *Machine) unrecorded(c *call) {
-	if c.at == settling && c.leased {
+	switch {
+	case c.at == settling && c.leased:
 		m.emit(Tell{ID: c.ID, Status: Doubtful, Reason: LogFailed, Last: true})
-		m.leased--
-		m.turn(c)
-		m.rest(c, doubtful)
+		m.doubt(c)
 		return
+	case c.at == intending && c.undoing:
+		m.notUndone(c, LogFailed)
+		return
+	case !c.recorded && !m.dead:
+		m.unkey(c)
 	}
 	m.finish(c, Refused, LogFailed)
 }
@@ -342,41 +352,35 @@ func (m *Machine) decide(c *call, approve bool, why Reason) {
 	m.emit(Append{ID: c.ID, What: Decided, Why: why})
 }
 
-// interrupt cancels a question that nobody should answer any more.
-func (m *Machine) interrupt(s *session, c *call) {
-	why := Reason("")
+// gone says why nobody wants the call any more; empty if somebody may. A pause
+// is no reason: it ends.
+func (m *Machine) gone(s *session, c *call) Reason {
 	switch {
 	case s.state == ending:
-		why = SessionEnded
+		return SessionEnded
 	case m.evicted[c.skill]:
-		why = SkillRevoked
+		return SkillRevoked
 	}
-	if why != "" && (c.at == asked || c.at == confirming) {
-		m.emit(Abandon{ID: c.ID})
-		m.decide(c, false, why)
-	}
+	return ""
 }
 
 func (m *Machine) decided(s *session, c *call) {
-	switch {
-	case !c.answer:
+	if !c.answer {
 		m.finish(c, Denied, c.cause)
 		return
-	case c.way == ask:
-		m.agentOf(s).asked--
 	}
+	m.unask(c)
 	c.approved = true
+	why := m.standing(s, c)
 	switch {
 	case c.hidden:
 		m.stop(c, c.Void)
+	case why != "":
+		m.stop(c, why)
 	case c.way == stage:
 		c.at = ready
 		m.touched = append(m.touched, s)
 	case c.Target.Capability().Effect() == capability.None && len(c.Changes) == 0:
-		if why := m.standing(s, c); why != "" {
-			m.stop(c, why)
-			return
-		}
 		c.at = reading
 		m.emit(DoIt{ID: c.ID, Phase: Read})
 	default:
@@ -399,7 +403,7 @@ func (e Finished) apply(m *Machine) {
 }
 
 func (e Overdue) apply(m *Machine) {
-	if c := m.calls[e.ID]; c != nil && c.at == doing && !c.overdue {
+	if c := m.calls[e.ID]; c != nil && (c.at == doing || c.at == reading) && !c.overdue {
 		c.overdue = true
 		m.emit(Tell{ID: c.ID, Status: Doubtful, Reason: HostOverdue})
 	}
@@ -419,79 +423,6 @@ func (m *Machine) came(s *session, c *call) {
 	m.release(c)
 	m.turn(c)
 	m.rest(c, committed)
+	s.staged = without(s.staged, c.ID)
 	s.done = append(s.done, c.ID)
-}
-
-func (e WaitedEnough) apply(m *Machine) {
-	c := m.calls[e.ID]
-	if c == nil || c.at != waiting {
-		return
-	}
-	m.unqueue(c)
-	if c.undoing {
-		m.notUndone(c, Busy)
-		return
-	}
-	m.stop(c, Busy)
-}
-
-func (e Settled) apply(m *Machine) {
-	if c := m.calls[e.ID]; c != nil && c.at == doubtful {
-		m.release(c)
-		delete(m.calls, c.ID)
-	}
-}
-
-// acquire waits for a lease on what the call changes.
-func (m *Machine) acquire(c *call) {
-	c.at = waiting
-	m.queue = append(m.queue, c.ID)
-}
-
-func (m *Machine) unqueue(c *call) {
-	if i := slices.Index(m.queue, c.ID); i >= 0 {
-		m.queue = slices.Delete(m.queue, i, i+1)
-	}
-}
-
-// grant gives leases to those that wait, in their order.
-func (m *Machine) grant() {
-	if len(m.queue) == 0 {
-		return
-	}
-	var still []string
-	var before []*call
-	for _, id := range m.queue {
-		c := m.calls[id]
-		if m.held || !m.leases.free(c.Changes) || slices.ContainsFunc(before, func(b *call) bool { return overlap(b.Changes, c.Changes) }) {
-			still, before = append(still, id), append(before, c)
-			if !c.told {
-				c.told = true
-				m.emit(Wait{ID: id})
-			}
-			continue
-		}
-		m.leases.take(c.ID, c.Changes)
-		c.leased, c.told, c.at = true, false, planning
-		m.leased++
-		m.emit(PlanIt{ID: id, Approved: c.approved, Undo: c.undoing})
-	}
-	m.queue = still
-}
-
-// rest sets a call aside that nothing is under way for.
-func (m *Machine) rest(c *call, at phase) {
-	c.at = at
-	if s := m.session(c.Session); s != nil {
-		s.open--
-		m.touched = append(m.touched, s)
-	}
-}
-
-// wake takes it up again.
-func (m *Machine) wake(c *call, at phase) {
-	c.at = at
-	if s := m.session(c.Session); s != nil {
-		s.open++
-	}
 }

@@ -7,8 +7,12 @@ import (
 )
 
 func (e Opened) apply(m *Machine) {
-	if m.sessions[e.Session] != nil || m.dead {
+	switch {
+	case m.sessions[e.Session] != nil:
 		m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: SessionUnknown})
+		return
+	case m.dead:
+		m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: LogFailed, Over: true})
 		return
 	}
 	a := m.agents[e.Agent]
@@ -16,12 +20,13 @@ func (e Opened) apply(m *Machine) {
 		a = &agent{mark: m.rules.Bottom}
 		m.agents[e.Agent] = a
 	}
-	if e.Given && (!a.given || !e.Level.AtLeast(a.level)) {
-		a.level, a.given = e.Level, true
+	if e.Given {
+		a.lower(e.Level)
 	}
 	if !e.Mark.IsAbsent() {
 		a.mark = a.mark.Join(e.Mark)
 	}
+	m.taint(a, e.Skill)
 	s := &session{id: e.Session, agent: e.Agent, skill: e.Skill, state: opening}
 	m.sessions[e.Session] = s
 	m.record(s, pendingRecord{what: RecordOpened, ticket: e.Ticket})
@@ -32,23 +37,21 @@ func (e Opened) apply(m *Machine) {
 
 func (e Given) apply(m *Machine) {
 	s := m.session(e.Session)
-	k, loaded := m.rules.Skills[e.Subject]
+	_, loaded := m.rules.Skills[e.Subject]
+	why := s.idle()
 	switch {
-	case s == nil || s.state != active:
-		m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: SessionEnded})
+	case why != "":
 	case !loaded:
-		m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: SkillUnknown})
+		why = SkillUnknown
 	case m.evicted[e.Subject]:
-		m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: SkillRevoked})
+		why = SkillRevoked
 	default:
 		// What lowers counts before it is recorded.
-		a := m.agentOf(s)
-		if e.Subject != "" && (!a.given || !k.Level.AtLeast(a.level)) {
-			a.level, a.given = k.Level, true
-		}
-		a.mark = a.mark.Join(k.Label)
+		m.taint(m.agentOf(s), e.Subject)
 		m.record(s, pendingRecord{RecordSkill, e.Subject, e.Ticket})
+		return
 	}
+	m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: why})
 }
 
 // record writes the session's records one after the other.
@@ -72,25 +75,55 @@ func (e Recorded) apply(m *Machine) {
 	r := s.records[0]
 	s.records = s.records[1:]
 	why := Reason("")
-	if e.Failed {
+	switch {
+	case e.Failed:
 		why = LogFailed
+	case r.what == RecordSkill && m.evicted[r.subject]:
+		why = SkillRevoked
 	}
 	m.emit(TellSession{Session: s.id, Ticket: r.ticket, Failed: why})
-	switch {
-	case r.what == RecordEnded, r.what == RecordOpened && e.Failed:
+	if r.what == RecordEnded || r.what == RecordOpened && e.Failed {
 		m.forget(s, why)
 		return
-	case r.what == RecordOpened && s.state == opening:
-		s.state = active
-	case r.what == RecordPaused && s.state == active:
-		s.state = paused
-	case r.what == RecordSkill && !e.Failed:
-		s.skill = r.subject
+	}
+	if !e.Failed {
+		m.changed(s, r)
 	}
 	if len(s.records) > 0 {
 		m.write(s)
 	}
 	m.touched = append(m.touched, s)
+}
+
+// changed is what a record that is durable does to the session.
+func (m *Machine) changed(s *session, r pendingRecord) {
+	switch {
+	case r.what == RecordOpened && s.state == opening && s.pausing():
+		s.state = paused
+	case r.what == RecordOpened && s.state == opening:
+		s.state = active
+	case r.what == RecordResumed && s.state == paused && !s.pausing():
+		s.state = active
+	case r.what == RecordSkill:
+		s.skill = r.subject
+		m.taint(m.agentOf(s), r.subject) // it may have been forgiven meanwhile
+	}
+}
+
+// pausing says whether a pause is to be recorded.
+func (s *session) pausing() bool {
+	return slices.ContainsFunc(s.records, func(r pendingRecord) bool { return r.what == RecordPaused })
+}
+
+// toPause says whether the operators' last word was to pause the session,
+// recorded or not.
+func (s *session) toPause() bool {
+	for _, r := range slices.Backward(s.records) {
+		if r.what == RecordPaused || r.what == RecordResumed {
+			return r.what == RecordPaused
+		}
+	}
+	return s.state == paused
 }
 
 // forget ends a session for good: what it committed stays, and can no longer be
@@ -105,46 +138,52 @@ func (m *Machine) forget(s *session, why Reason) {
 	for _, id := range s.done {
 		delete(m.calls, id)
 	}
-	for _, k := range s.keys {
-		delete(m.keys, k)
-	}
 }
 
 func (e Pausing) apply(m *Machine) {
 	s := m.session(e.Session)
-	if s == nil || s.state != active {
-		m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: SessionEnded})
+	why := s.idle()
+	if s != nil && s.state == paused && !s.toPause() {
+		why = "" // it is about to be resumed
+	}
+	if why != "" {
+		m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: why})
 		return
 	}
 	s.state = paused
 	m.record(s, pendingRecord{what: RecordPaused, ticket: e.Ticket})
 }
 
+// apply resumes a session when that is recorded, if nobody paused it again until
+// then. One that is not paused is left as it is.
 func (e Resuming) apply(m *Machine) {
 	s := m.session(e.Session)
-	if s == nil || s.state != paused {
-		m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: SessionEnded})
+	if why := s.idle(); why != SessionPaused || !s.toPause() {
+		if why == SessionPaused {
+			why = ""
+		}
+		m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: why})
 		return
 	}
-	s.state = active
 	m.record(s, pendingRecord{what: RecordResumed, ticket: e.Ticket})
 }
 
+// apply lets a session end. Who wants more than the one before, such as to have
+// everything put back, gets it.
 func (e Ended) apply(m *Machine) {
 	s := m.session(e.Session)
-	switch {
-	case s == nil:
+	if s == nil {
 		m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: SessionUnknown})
-		return
-	case s.state == ending:
-		s.leavers = append(s.leavers, e.Ticket)
 		return
 	}
 	s.leavers = append(s.leavers, e.Ticket)
-	s.state, s.how, s.undo = ending, e.How, e.Undo
+	if s.state == ended {
+		return
+	}
+	s.state, s.how, s.undo = ending, max(s.how, e.How), s.undo || e.Undo
 	m.touched = append(m.touched, s)
 	for _, c := range m.callsOf(func(c *call) bool { return c.Session == s.id }) {
-		m.cancel(s, c, SessionEnded)
+		m.cancel(c, SessionEnded)
 	}
 }
 
@@ -162,10 +201,11 @@ func (m *Machine) callsOf(wanted func(*call) bool) []*call {
 
 // cancel ends a call that waits for somebody. One that is on its way is looked
 // at again before its intent.
-func (m *Machine) cancel(s *session, c *call, why Reason) {
+func (m *Machine) cancel(c *call, why Reason) {
 	switch {
 	case c.at == asked || c.at == confirming:
-		m.interrupt(s, c)
+		m.emit(Abandon{ID: c.ID})
+		m.decide(c, false, why)
 	case c.at == staged:
 		m.unstage(c, why)
 	case c.at == waiting && !c.undoing:
@@ -185,8 +225,8 @@ func (m *Machine) unstage(c *call, why Reason) {
 
 func (e Confirming) apply(m *Machine) {
 	s := m.session(e.Session)
-	if s == nil || s.state != active {
-		m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: SessionEnded})
+	if why := s.idle(); why != "" {
+		m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: why})
 		return
 	}
 	for _, id := range s.staged {
@@ -200,8 +240,8 @@ func (e Confirming) apply(m *Machine) {
 
 func (e Undoing) apply(m *Machine) {
 	s := m.session(e.Session)
-	if s == nil || s.state == ending || s.state == opening {
-		m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: SessionEnded})
+	if why := s.idle(); why != "" && why != SessionPaused {
+		m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: why})
 		return
 	}
 	m.putBack(s)
@@ -210,11 +250,8 @@ func (e Undoing) apply(m *Machine) {
 
 // putBack lines up what a session committed, the newest first.
 func (m *Machine) putBack(s *session) {
-	for _, id := range slices.Backward(s.done) {
-		if !slices.Contains(s.undos, id) {
-			s.undos = append(s.undos, id)
-		}
-	}
+	s.undos = slices.Clone(s.done)
+	slices.Reverse(s.undos)
 	m.touched = append(m.touched, s)
 }
 
@@ -241,15 +278,17 @@ func (e Forgiven) apply(m *Machine) {
 	if a == nil {
 		return
 	}
-	*a = agent{mark: m.rules.Bottom, asked: a.asked}
+	*a = agent{mark: m.rules.Bottom, asked: a.asked, keys: a.keys}
 	for _, id := range slices.Sorted(maps.Keys(m.sessions)) {
 		// What is active is still in front of the agent.
-		if s := m.sessions[id]; s.agent == e.Agent && s.skill != "" {
-			k := m.rules.Skills[s.skill]
-			if !a.given || !k.Level.AtLeast(a.level) {
-				a.level, a.given = k.Level, true
-			}
-			a.mark = a.mark.Join(k.Label)
+		if s := m.sessions[id]; s.agent == e.Agent {
+			m.taint(a, s.skill)
+		}
+	}
+	for _, c := range m.callsOf((*call).underWay) {
+		// What it will be told is ahead of it.
+		if s := m.session(c.Session); s.agent == e.Agent {
+			m.flow(s, c)
 		}
 	}
 }
@@ -260,14 +299,12 @@ func (e Narrowed) apply(m *Machine) {
 	}
 	m.narrowing = true
 	for _, c := range m.callsOf(func(c *call) bool { return m.evicted[c.skill] }) {
-		if s := m.session(c.Session); s != nil {
-			m.cancel(s, c, SkillRevoked)
-		}
+		m.cancel(c, SkillRevoked)
 	}
 }
 
 func (Held) apply(m *Machine)   { m.held, m.quiet = true, false }
-func (Unheld) apply(m *Machine) { m.held, m.quiet = false, false }
+func (Unheld) apply(m *Machine) { m.held, m.quiet, m.stale = false, false, true }
 
 // turn lets the next of a session's confirmed or undone calls come.
 func (m *Machine) turn(c *call) {
@@ -318,24 +355,25 @@ func (m *Machine) advance(s *session) {
 			return
 		}
 		m.wake(c, waiting)
-		c.undoing, s.running = true, c.ID
+		c.undoing, c.overdue, s.running = true, false, c.ID
 		m.acquire(c)
 	case len(s.staged) > 0 && m.calls[s.staged[0]].at == ready:
 		c := m.calls[s.staged[0]]
-		s.staged, s.running = s.staged[1:], c.ID
+		s.running = c.ID
 		m.acquire(c)
 	case s.state == ending && s.open == 0:
 		m.end(s)
 	}
 }
 
+// end records the end of a session for which nothing is under way. What comes
+// behind that is refused without a record.
 func (m *Machine) end(s *session) {
 	if s.undo {
 		s.undo = false
 		m.putBack(s)
 		return
 	}
-	if len(s.records) == 0 || s.records[len(s.records)-1].what != RecordEnded {
-		m.record(s, pendingRecord{what: RecordEnded})
-	}
+	s.state = ended
+	m.record(s, pendingRecord{what: RecordEnded})
 }

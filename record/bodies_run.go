@@ -127,12 +127,14 @@ func (b *CorpusRoot) walk(c *codec) {
 // Barrier is an instant with no lease outstanding.
 type Barrier struct {
 	Corpora []CorpusRoot
+	Fence   int64 // of the runtime that took it
 	Round   int64
 }
 
 func (b *Barrier) walk(c *codec) {
 	c.open()
 	array(c, "corpora", &b.Corpora, (*CorpusRoot).walk)
+	c.int("fence", &b.Fence)
 	c.int("round", &b.Round)
 	c.close()
 }

@@ -65,6 +65,10 @@ type step struct {
 
 // find is the call of a record.
 func (j *Judge) find(r *record.Record) *call {
+	if c := j.recent; c != nil && c.id == r.Request {
+		c.inside = c.inside || j.inside
+		return c
+	}
 	c, known := j.calls[r.Request]
 	if c == nil {
 		c = j.begin(r)
@@ -75,6 +79,7 @@ func (j *Judge) find(r *record.Record) *call {
 		}
 	}
 	c.inside = c.inside || j.inside
+	j.recent = c
 	return c
 }
 
@@ -86,7 +91,7 @@ func (j *Judge) begin(r *record.Record) *call {
 		c = new(call)
 	}
 	*c = call{id: strings.Clone(r.Request), session: j.intern(r.Session), inside: j.inside}
-	j.calls[c.id] = c
+	j.calls[c.id], j.recent = c, c
 	if c.id == "" {
 		j.breaks(c, "a record of a call without an id")
 	}
@@ -96,7 +101,7 @@ func (j *Judge) begin(r *record.Record) *call {
 // retire forgets a call that has ended, save for its id.
 func (j *Judge) retire(c *call) {
 	if c.ended && c.fault == "" && !c.kept {
-		j.calls[c.id] = nil
+		j.calls[c.id], j.recent = nil, nil
 		j.spare = append(j.spare, c)
 	}
 }

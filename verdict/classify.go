@@ -191,16 +191,16 @@ func (j *Judge) miswritten() []found {
 // unreads lists what could not be read, once for each object and call.
 func (j *Judge) unreads() []found {
 	type key struct {
-		object *object
-		call   *call
+		object corpus.Object
+		call   string
 	}
 	var out []found
 	seen := map[key]bool{}
 	for i := range j.unread {
-		e := &j.unread[i]
-		if k := (key{e.object, e.call}); !seen[k] {
+		f := j.unread[i].finding(Unread, j.unread[i].detail)
+		if k := (key{f.Object, f.Call}); !seen[k] {
 			seen[k] = true
-			out = append(out, e.finding(Unread, e.detail))
+			out = append(out, f)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(j.corpora)) {
@@ -271,8 +271,7 @@ func (j *Judge) described() []Corpus {
 // doubts lists the calls whose intent has no outcome.
 func (j *Judge) doubts() []found {
 	var out []found
-	for _, id := range slices.Sorted(maps.Keys(j.calls)) {
-		c := j.calls[id]
+	for _, c := range j.calls {
 		if c == nil || c.phase == nothing {
 			continue
 		}

@@ -57,6 +57,7 @@ type Judge struct {
 	inside  bool // the record at hand is in the interval
 	to      int64
 	calls   map[string]*call // nil: one that ended without a fault
+	recent  *call            // of the record before, if it goes on
 	spare   []*call
 	names   map[string]string // sessions
 	objects map[corpus.Object]*object

@@ -144,8 +144,13 @@ func (j *Judge) readings(c *call, readings []corpus.Change) []step {
 		return nil
 	}
 	j.stamp++
-	for _, r := range readings {
-		s := step{j.object(r.Object), valueOf(r.Before), valueOf(r.After)}
+	for i, r := range readings {
+		s := step{before: valueOf(r.Before), after: valueOf(r.After)}
+		if i < len(c.plan) && c.plan[i].object.name == r.Object {
+			s.object = c.plan[i].object // as it mostly is
+		} else {
+			s.object = j.object(r.Object)
+		}
 		if s.object.stamp == j.stamp {
 			j.breaks(c, "an object twice in readings")
 			continue
@@ -280,7 +285,7 @@ func (j *Judge) look(p *place, s *corpus.Snapshot) {
 			j.blank(o)
 		default:
 			j.gap(o, v)
-			o.hidden, o.last, o.at = false, v, j.now
+			o.hidden, o.last = false, v
 		}
 		o.active = false
 	}

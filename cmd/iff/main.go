@@ -1,10 +1,11 @@
-// Command iff inspects, adopts, signs and verifies agent skills, and keeps,
-// checks and proves the log of what happened.
+// Command iff inspects, adopts, signs and verifies agent skills, runs the gate
+// that decides what agents do, keeps, checks and proves the log of what happened,
+// and says whether the world changed as approved.
 //
 // One file per verb. A verb parses its arguments, calls internal/home or
 // skill, and renders the result: a table or a few lines for people, one JSON
 // value with --json. Exit codes: 0 holds, 1 does not hold, 2 usage, 3 refused
-// or denied, 70 internal.
+// or denied, 4 open or in doubt, 70 internal.
 package main
 
 import (
@@ -41,10 +42,18 @@ type cli struct {
 	Home string `help:"Directory of the home; by default .iff in your home directory." placeholder:"DIR"`
 	JSON bool   `help:"Print one JSON value instead of text."`
 
+	Demo    demoCmd    `cmd:"" help:"Show in seconds what iff does, on a directory of its own."`
 	Init    initCmd    `cmd:"" help:"Make a home: keys, trust root, base manifest, configuration."`
 	Key     keyCmd     `cmd:"" help:"Make, list and export keys."`
 	Trust   trustCmd   `cmd:"" help:"Show and extend the trust root."`
 	Skill   skillCmd   `cmd:"" help:"Inspect, adopt, sign and verify skills."`
+	Serve   serveCmd   `cmd:"" help:"Run the runtime of the home, which decides the calls of agents."`
+	Session sessionCmd `cmd:"" help:"Run, watch, pause and undo sessions of agents."`
+	Inbox   inboxCmd   `cmd:"" help:"Show the calls that wait for a person, and decide on them."`
+	Approve approveCmd `cmd:"" help:"Approve calls that wait, each shown, with one signature."`
+	Deny    denyCmd    `cmd:"" help:"Deny calls that wait."`
+	Verdict verdictCmd `cmd:"" help:"Say whether the corpora changed exactly as approved."`
+	Status  statusCmd  `cmd:"" help:"Say what runs, what waits and what the last verdict was."`
 	Audit   auditCmd   `cmd:"" help:"Check, read, prove and anchor the log."`
 	Doctor  doctorCmd  `cmd:"" help:"Say what is in order, what is enforced and what is not."`
 	Version versionCmd `cmd:"" help:"Print the version."`
@@ -81,6 +90,7 @@ func scrub() {
 	for _, name := range []string{
 		"GODEBUG", "MCPGODEBUG", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
 		"http_proxy", "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+		"TEA_TRACE", "TEA_DEBUG", // files that the inbox's terminal library would write
 	} {
 		_ = os.Unsetenv(name)
 	}
@@ -178,6 +188,11 @@ func isTerminal(w any) bool {
 
 // open opens the home.
 func (a *app) open(mode home.Mode) (*home.Home, error) {
+	if mode == home.Write {
+		if err := a.notTaken(); err != nil {
+			return nil, err
+		}
+	}
 	m := a.meter("opening the log", logBytes(filepath.Join(a.dir, "log")))
 	defer m.done()
 	return home.Open(a.ctx, a.dir, mode, home.Options{Now: a.now, Progress: m.at})

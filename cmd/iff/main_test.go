@@ -32,6 +32,9 @@ func TestMain(m *testing.M) {
 //	sshkey FILE PASS  makes an OpenSSH key pair, as ssh-keygen -t ed25519 does
 //	calls DIR N       appends N calls of agents to the log of a home
 //	busy DIR          appends calls until the script ends
+//	asks HOME ID KIND the runtime of a home asks for an approval until the script ends
+//	elsewhere HOME ID a question is denied by other means
+//	ended HOME ID ... says how a question must have ended
 //	waitfor FILE RE   waits until the file has a match
 //	clean FILE...     no file has anything that a terminal acts on
 //
@@ -43,6 +46,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			pass := filepath.Join(e.WorkDir, ".pass")
 			e.Setenv("PASS", pass)
+			e.Values[askers{}] = new(sync.Map)
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "user"))
 			return os.WriteFile(pass, []byte("correct horse\n"), 0o600)
 		},
@@ -57,6 +61,7 @@ func TestScripts(t *testing.T) {
 				ts.Check(tighten(ts.MkAbs(args[0])))
 			},
 			"notty": noTerminal,
+			"asks":  asks, "elsewhere": elsewhere, "ended": ended,
 			"calls": appendCalls, "busy": busy, "waitfor": waitFor, "clean": clean,
 			"sshkey": func(ts *testscript.TestScript, neg bool, args []string) {
 				if neg || len(args) != 2 {

@@ -10,10 +10,12 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/internal/anchor"
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/keyfile"
+	"github.com/iff-run/iff/internal/serve"
 	"github.com/iff-run/iff/internal/skillmd"
 	"github.com/iff-run/iff/internal/visible"
 	"github.com/iff-run/iff/internal/witness"
@@ -156,7 +158,16 @@ func reasonOf(err error) string {
 	var au *audit.Error
 	var an *anchor.Error
 	var wi *witness.Error
+	var ap *approval.Error
+	var sv *serve.Error
+	var fl *serve.Fault
 	switch {
+	case errors.As(err, &ap):
+		return string(ap.Reason)
+	case errors.As(err, &sv):
+		return string(sv.Reason)
+	case errors.As(err, &fl):
+		return fl.Reason
 	case errors.As(err, &au):
 		return string(au.Reason)
 	case errors.As(err, &an):

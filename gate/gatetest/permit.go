@@ -66,10 +66,13 @@ type capturing struct {
 
 func (c *capturing) Touches(env capability.Envelope) (gate.Touches, error) {
 	t := gate.Touches{Op: "captured", Reversible: env.Target().Capability().Effect() == capability.Reversible}
-	if env.Target().Capability().Effect() != capability.None {
-		for _, change := range c.plan.Changes {
-			t.Changes = append(t.Changes, change.Object)
-		}
+	if env.Target().Capability().Effect() == capability.None {
+		in, path, _ := env.Target().Path()
+		t.Reads = []corpus.Object{corpus.Name(in, path)}
+		return t, nil
+	}
+	for _, change := range c.plan.Changes {
+		t.Changes = append(t.Changes, change.Object)
 	}
 	return t, nil
 }

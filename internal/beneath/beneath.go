@@ -181,6 +181,9 @@ func (d *Dir) ReadFile(name string, max int64) (File, error) {
 	if before.kind != Regular {
 		return File{}, refuseKind(path, before.kind, Regular)
 	}
+	if before.mounted {
+		return File{}, refusal(path, errMount)
+	}
 	if before.size > min(max, math.MaxInt) {
 		return File{}, tooLarge(path, before.size, max)
 	}

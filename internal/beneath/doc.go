@@ -2,7 +2,9 @@
 //
 // A path is walked one component at a time: [Open] names a directory once, [Dir.Dir] steps into a child,
 // [Dir.ReadFile] reads a child file whole. Nothing is looked up twice by a longer name, so whoever swaps a
-// directory for a link while a walk is under way cannot lead it elsewhere.
+// directory for a link while a walk is under way cannot lead it elsewhere. Who observes more than files asks
+// [Dir.Lstat], [Dir.Readlink] and [Dir.Xattrs] about a name of any kind, which opens nothing, takes several components at
+// once by [Dir.Walk], and reads files of any size by [Dir.Stream].
 //
 // # What is refused
 //

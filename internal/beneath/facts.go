@@ -94,7 +94,7 @@ func (d *Dir) Walk(path string) (*Dir, error) {
 	}
 	h, err := d.h.dir(path)
 	if err != nil {
-		return nil, refusal(d.below(path), err)
+		return d.walkSteps(path) // which says where, and what is there
 	}
 	return &Dir{h: h, path: d.below(path)}, nil
 }

@@ -59,10 +59,15 @@ volatile = [{{range .Volatile.Strings}}
 # pattern = "private"
 # label = "{{.Lowest}}"
 
-# Who is asked about a call that needs a person: inbox, or nobody, which denies
-# it. These are the defaults.
+# Who is asked about a call that needs a person: inbox (iff inbox), or nobody,
+# which denies it; nobody if nothing is said.
+{{- if .Corpora}}
+[gate]
+ask = "inbox"
+{{- else}}
 # [gate]
-# ask = "nobody"
+# ask = "inbox"
+{{- end}}
 # timeout = "2m"
 # call_timeout = "30s"
 # buffer = "64MiB"

@@ -60,7 +60,7 @@ func (r *Runtime) barrier(ctx context.Context, how reading) error {
 	if r.since++; r.since >= wholeEvery && r.idle() {
 		whole = true
 	}
-	body := record.Barrier{Round: r.round, Corpora: []record.CorpusRoot{}}
+	body := record.Barrier{Fence: r.fence, Round: r.round, Corpora: []record.CorpusRoot{}}
 	now := make(map[string]*corpus.Snapshot)
 	for _, c := range r.parts.Corpora {
 		s, err := how.read(ctx, c.Observer)

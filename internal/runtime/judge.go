@@ -39,7 +39,7 @@ type Case struct {
 // the corpora alone: no runtime is needed.
 func Judge(ctx context.Context, c Case) (verdict.Report, error) {
 	j := &judging{Case: c, origin: originOf(c.View), size: c.View.Size(), snaps: make(map[string]*corpus.Snapshot)}
-	if c.To > 0 {
+	if c.To > 0 && c.Final != nil {
 		j.size = min(j.size, c.To)
 	}
 	first, last, err := j.bounds(ctx)
@@ -127,9 +127,11 @@ func (j *judging) each(ctx context.Context, start, end int64, f func(record.Reco
 // it goes on to the end.
 func (j *judging) bounds(ctx context.Context) (first, last int64, err error) {
 	if j.From > 0 {
-		last = j.size - 1
-		if j.Final != nil {
+		switch last = j.size - 1; {
+		case j.Final != nil:
 			last = -1
+		case j.To > 0:
+			last = min(last, j.To-1)
 		}
 		return min(j.From, j.size-1), last, nil
 	}
@@ -159,6 +161,27 @@ func (j *judging) bounds(ctx context.Context) (first, last int64, err error) {
 		err = fmt.Errorf("the log has no session %s: %w", j.Session, ErrNoSession)
 	}
 	return first, last, err
+}
+
+// Opening finds the record that opened a session, or with no id the newest
+// session.
+func Opening(ctx context.Context, view *audit.View, store audit.Store, session string) (record.Record, error) {
+	j := judging{Case: Case{View: view, Store: store}}
+	var out record.Record
+	err := j.back(ctx, view.Size(), func(records []record.Record) (bool, error) {
+		for i := len(records) - 1; i >= 0; i-- {
+			b, ok := records[i].Body.(record.Session)
+			if ok && b.Transition == record.SessionOpened && (session == "" || records[i].Session == session) {
+				out = records[i]
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	if err == nil && out.Body == nil {
+		err = fmt.Errorf("the log has no session %s: %w", session, ErrNoSession)
+	}
+	return out, err
 }
 
 // begin finds the barrier at which the interval begins, and the one before it
@@ -234,9 +257,12 @@ func (j *judging) take(ctx context.Context, b record.Barrier) error {
 // run judges. The records between base and from are the past.
 func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Report, error) {
 	var since time.Time
+	var fence int64 // of the runtime at the first record that is judged
 	err := j.each(ctx, base, from+1, func(r record.Record) error {
 		if b, ok := r.Body.(record.Barrier); ok {
-			since = r.Time
+			if since = r.Time; r.Seq == base {
+				fence = b.Fence
+			}
 			return j.take(ctx, b)
 		}
 		return nil
@@ -245,7 +271,7 @@ func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Repo
 		return verdict.Report{}, err
 	}
 	judge := verdict.New(verdict.Options{
-		From: from, Since: since, Start: clone(j.snaps), Observers: j.Observers, Fence: j.View.State().Fence(), Session: j.Session,
+		From: from, Since: since, Start: clone(j.snaps), Observers: j.Observers, Fence: fence, Session: j.Session,
 		Guarded: j.Guarded, Check: j.signed,
 	})
 	end, at := j.Final, j.At

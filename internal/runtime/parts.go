@@ -42,6 +42,7 @@ type Parts struct {
 	Broker       gate.Broker
 	ControlFiles corpus.Patterns // of agents, in every corpus
 	Clearance    label.Label
+	Outside      map[capability.Capability]label.Label // of what a class of calls reaches outside of every corpus; without one it is refused
 	Profile      string
 	Config       string // digest of the configuration
 	Version      string // of iff

@@ -73,7 +73,7 @@ func Start(ctx context.Context, parts Parts) (*Runtime, error) {
 	}
 	r.gate, err = gate.New(ctx, gate.Parts{
 		Sink: parts.Log, Keep: parts.Log.Keep, Hosts: parts.Hosts, Observers: observers, Broker: parts.Broker, Check: r.checkAnswer,
-		Guard: r.guard, Label: r.label, Skills: gateSkills, About: about, Scheme: parts.Trust.Scheme(), Clearance: parts.Clearance,
+		Guard: r.guard, Label: r.label, Outside: parts.Outside, Skills: gateSkills, About: about, Scheme: parts.Trust.Scheme(), Clearance: parts.Clearance,
 		Origin: origin, Fence: r.fence, Profile: parts.Profile, SameUID: parts.SameUID, Limits: parts.Limits, Doubts: doubts, Now: parts.Now,
 	})
 	return r, err

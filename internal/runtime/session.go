@@ -46,8 +46,8 @@ func (s *Session) Rollback(ctx context.Context) ([]gate.Reply, error) { return s
 // SkillContent is what is delivered of a skill.
 type SkillContent struct {
 	SkillListing
-	Files []string // paths that can be read
-	Text  string   // of its SKILL.md
+	Files []skill.File // that can be read
+	Text  string       // of its SKILL.md
 }
 
 // Skills lists what can be asked for.
@@ -67,10 +67,7 @@ func (s *Session) Use(ctx context.Context, name string) (SkillContent, error) {
 	if err := s.s.Use(ctx, subject); err != nil {
 		return SkillContent{}, err
 	}
-	out := SkillContent{SkillListing: s.r.listing(subject)}
-	for _, f := range k.Content.Files() {
-		out.Files = append(out.Files, f.Path)
-	}
+	out := SkillContent{SkillListing: s.r.listing(subject), Files: k.Content.Files()}
 	for _, name := range []string{"SKILL.md", "skill.md"} {
 		if data, ok := k.Content.ReadFile(name); ok {
 			out.Text = string(data)

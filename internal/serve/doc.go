@@ -56,6 +56,8 @@
 //	session.rollback, session.commit                  {session} -> Replies
 //	agent.reset    {agent}                    -> {}
 //	barrier                                   -> Barrier
+//	verdict        {session, from, to}, all optional -> Verdict
+//	call.settle    {request, finding, evidence}      -> {}
 //	trust.narrow   {document}, base64         -> Narrowed
 //	shutdown                                  -> {}, then the server ends
 //

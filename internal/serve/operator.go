@@ -32,6 +32,10 @@ type Operator interface {
 	Reset(ctx context.Context, agent string) error
 	// Barrier takes a snapshot and judges what was done since the last.
 	Barrier(ctx context.Context) (Barrier, error)
+	// Verdict reads the corpora and judges a session, or an interval of the log, and records the result.
+	Verdict(ctx context.Context, asked Asked) (Verdict, error)
+	// Settle is the operator's word on a call of which nobody knows whether it happened.
+	Settle(ctx context.Context, s Settled) error
 	// Narrow takes a newer version of the trust root, which may only narrow.
 	Narrow(ctx context.Context, document []byte) (Narrowed, error)
 }
@@ -68,7 +72,7 @@ type InboxItem struct {
 	Level      string    `json:"level"`
 	Asked      time.Time `json:"asked"`
 	Deadline   time.Time `json:"deadline"`
-	Answered   string    `json:"answered,omitempty"` // approve or deny; absent while it waits
+	Answered   string    `json:"answered,omitempty"` // approve, deny, timed-out or cancelled; absent while it waits
 }
 
 // Answer is an answer to one question; Answer.Answer is the wire form of package approval.
@@ -119,6 +123,26 @@ type Barrier struct {
 	Seq      int64    `json:"seq"` // of its record
 	Verdict  string   `json:"verdict"`
 	Findings []string `json:"findings"`
+}
+
+// Asked are the params of verdict. The zero value is everybody since the newest session began, up to now.
+type Asked struct {
+	Session string `json:"session,omitempty"` // one session, to its end
+	From    int64  `json:"from,omitempty"`    // or records, from 1
+	To      int64  `json:"to,omitempty"`      // behind the last; 0 is now
+}
+
+// Verdict is the result of verdict.
+type Verdict struct {
+	Report  canonical.Raw `json:"report"`            // in the form of package verdict
+	Omitted int           `json:"omitted,omitempty"` // findings that did not fit; the recorded report has them
+}
+
+// Settled are the params of call.settle.
+type Settled struct {
+	Request  string `json:"request"`
+	Finding  string `json:"finding"`  // executed, not-executed or partial
+	Evidence string `json:"evidence"` // how the operator knows
 }
 
 // Narrowed is the result of trust.narrow.
@@ -189,6 +213,8 @@ func operatorMethods() map[string]method {
 		}),
 		"agent.reset":  forOperator(func(ctx context.Context, o Operator, p agentName) (none, error) { return none{}, o.Reset(ctx, p.Agent) }),
 		"barrier":      forOperator(func(ctx context.Context, o Operator, _ none) (Barrier, error) { return o.Barrier(ctx) }),
+		"verdict":      forOperator(func(ctx context.Context, o Operator, p Asked) (Verdict, error) { return o.Verdict(ctx, p) }),
+		"call.settle":  forOperator(func(ctx context.Context, o Operator, p Settled) (none, error) { return none{}, o.Settle(ctx, p) }),
 		"trust.narrow": forOperator(narrow),
 		"shutdown":     {ends, func(_ context.Context, _ *conn, params string) (any, error) { return paramsOf[none](params) }},
 	}

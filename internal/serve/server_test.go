@@ -172,9 +172,9 @@ func TestAnsweredAsTheyFinish(t *testing.T) {
 func TestEndings(t *testing.T) {
 	t.Run("shutdown", func(t *testing.T) {
 		r := run(t, nil)
-		a, o := r.agent(t), r.client(t, OperatorSocket)
+		a, o, w := r.agent(t), r.client(t, OperatorSocket), r.client(t, OperatorSocket)
 		waited := make(chan error, 1)
-		go func() { waited <- r.client(t, OperatorSocket).Call(t.Context(), "inbox.wait", inboxSince{5}, nil) }()
+		go func() { waited <- w.Call(t.Context(), "inbox.wait", inboxSince{5}, nil) }()
 		must(t, o.Call(t.Context(), "shutdown", nil, nil))
 		must(t, <-r.err)
 		<-waited // answered or not, it does not hang

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 const childWord = "serve-test-child"
@@ -21,7 +22,7 @@ func runChild(dir string, args []string) int {
 		return 3
 	}
 	f := newFake()
-	s, err := Listen(dir, Options{Agents: f, Operator: operator{f}})
+	s, err := Listen(dir, Options{Agents: f, Operator: operator{f}, Idle: time.Minute}) // it outlives no failed test for long
 	if err != nil {
 		note(filepath.Join(filepath.Dir(dir), "lost"))
 		fmt.Fprintln(os.Stderr, err)

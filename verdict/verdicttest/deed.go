@@ -174,7 +174,7 @@ func (w *World) advance(d *deed) bool {
 
 func (w *World) startUndo(d *deed) bool {
 	if !w.lease(d) {
-		return false || w.rng.IntN(4) == 0
+		return w.rng.IntN(4) == 0
 	}
 	for _, u := range d.undo {
 		if w.now(u.Object) != u.Before {

@@ -1,3 +1,8 @@
+// Package verdicttest tries package verdict: worlds in which sessions run at
+// random, honestly or with one fault ([NewWorld]); logs with records exchanged,
+// left out and altered ([Random]); and a second verdict, written from DESIGN
+// section 6 and the rules in the doc of package verdict alone, which shares no
+// code with it ([Check]). [Compare] holds the two against each other.
 package verdicttest
 
 import (
@@ -44,14 +49,30 @@ func Signature(fence int64, request record.Record, choice record.Choice) string 
 	return string(rune('a'+fence)) + request.Request + request.Session + envelopeOf(request.Body).String() + string(choice)
 }
 
+// envelopeOf is the envelope that a record of a call is bound to; none of a
+// resolution.
 func envelopeOf(b record.Body) record.Hash {
 	switch b := b.(type) {
-	case record.Request:
+	case record.Request, record.ReversibleRequest:
+		return requestOf(b).Envelope
+	case record.Decision:
 		return b.Envelope
-	case record.ReversibleRequest:
+	case record.Staged:
 		return b.Envelope
+	case record.Intent, record.CommitIntent, record.RollbackIntent:
+		return intentOf(b).Envelope
 	}
-	return record.Hash{}
+	return outcomeOf(b).Envelope
+}
+
+func requestOf(b record.Body) record.Request {
+	switch b := b.(type) {
+	case record.Request:
+		return b
+	case record.ReversibleRequest:
+		return b.Request
+	}
+	return record.Request{}
 }
 
 // Judge has package verdict come to its verdict.
@@ -167,6 +188,31 @@ func (l Log) universe() map[corpus.Object]bool {
 	return out
 }
 
+// Found is a finding, without words.
+type Found struct {
+	Class  string
+	Object corpus.Object
+	Call   string
+}
+
+// summed lists findings, and what they come to.
+func summed(found map[Found]int) (record.Result, []Found) {
+	result, out := record.Pass, []Found{}
+	for f, n := range found {
+		if n == 0 {
+			continue
+		}
+		out = append(out, slices.Repeat([]Found{f}, n)...)
+		if f.Class != "unread" && f.Class != "in-doubt" {
+			result = record.Fail
+		} else if result == record.Pass {
+			result = record.Open
+		}
+	}
+	Sort(out)
+	return result, out
+}
+
 // Sort orders findings.
 func Sort(found []Found) {
 	slices.SortFunc(found, func(a, b Found) int {
@@ -232,4 +278,15 @@ func (l Log) String() string {
 	b.WriteString("final")
 	snapshot(l.Final["work"])
 	return b.String()
+}
+
+// once drops the second place of an object.
+func once(changes []corpus.Change) []corpus.Change {
+	var out []corpus.Change
+	for _, ch := range changes {
+		if !slices.ContainsFunc(out, func(o corpus.Change) bool { return o.Object == ch.Object }) {
+			out = append(out, ch)
+		}
+	}
+	return out
 }

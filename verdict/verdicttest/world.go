@@ -57,7 +57,6 @@ type World struct {
 	done    []*deed // committed
 	ids     int
 	touched map[corpus.Object]bool
-	chained map[corpus.Object]bool // staged by one session, not yet written
 }
 
 // deed is a call on its way.
@@ -81,7 +80,7 @@ const home = "work"
 func NewWorld(seed uint64, calls int, fault Fault) *World {
 	w := &World{
 		fault: fault, rng: rand.New(rand.NewPCG(seed, 7)), states: map[corpus.Object]corpus.State{}, leases: map[corpus.Object]*deed{},
-		touched: map[corpus.Object]bool{}, chained: map[corpus.Object]bool{}, fence: 1,
+		touched: map[corpus.Object]bool{}, fence: 1,
 	}
 	w.Fence, w.Guard = 1, map[corpus.Object]bool{home + "/guarded": true}
 	w.states[home+"/guarded"] = w.state()
@@ -217,7 +216,6 @@ func (w *World) crash() {
 		}
 	}
 	w.running, w.fence = nil, w.fence+1
-	w.chained = map[corpus.Object]bool{}
 	w.add("", "", record.Boot{Fence: w.fence})
 	w.add("", "", b)
 	for _, id := range b.RolledBack {
@@ -252,7 +250,9 @@ func (w *World) release(d *deed) {
 	for _, o := range d.objects {
 		if w.leases[o] == d {
 			delete(w.leases, o)
-			w.touched[o] = true
+			if d.step >= 10 { // there was an intent
+				w.touched[o] = true
+			}
 		}
 	}
 }

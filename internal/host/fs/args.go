@@ -102,7 +102,10 @@ func parse(env capability.Envelope) (call, error) {
 	if err := writable(c.object); err != nil {
 		return call{}, err
 	}
-	return c, c.destination(m)
+	if err := c.destination(m); err != nil {
+		return call{}, err
+	}
+	return c, nil
 }
 
 // beside names the first member that is given and not among those taken.

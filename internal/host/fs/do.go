@@ -174,7 +174,7 @@ func (j *job) stagingTaken(err error) error {
 	if errors.Is(err, syscall.EEXIST) {
 		return wrong(gate.AlreadyThere, "the staging name %s is taken; look what it is and remove it", j.staging).because(err)
 	}
-	return err
+	return conflict(err)
 }
 
 // left says that something stays under the staging name.

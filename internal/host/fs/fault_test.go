@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package fs
 
 import (
@@ -5,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -195,8 +198,77 @@ func TestDiskFull(t *testing.T) {
 
 // What somebody does in the very instant of an exchange is never lost.
 func TestEditsInBetweenSurvive(t *testing.T) {
+	s, err := system()
+	must(t, err)
 	for _, m := range matrix {
 		if m.undo {
+			continue
+		}
+		t.Run(m.name, func(t *testing.T) {
+			for at := 1; ; at++ {
+				reached, lost := editBefore(t, s, m.target, m.args, at)
+				if lost {
+					t.Errorf("before call %d of %s an edit was lost", at, m.name)
+				}
+				if !reached {
+					return
+				}
+			}
+		})
+	}
+}
+
+func editBefore(t *testing.T, s sys, target, args string, at int) (reached, lost bool) {
+	t.Helper()
+	dir, err := os.MkdirTemp(t.TempDir(), "")
+	must(t, err)
+	f := &faulty{sys: s}
+	b := benchOver(t, f, dir)
+	defer b.h.Close()
+	b.someFiles()
+	o := b.mustOrder(write(t, target, args))
+	edited := ""
+	f.reset(0, well)
+	f.before = func(string) {
+		if f.calls+1 == at {
+			edited = b.editBySomebody(target)
+		}
+	}
+	_, _ = b.h.do(t.Context(), o)
+	f.before = nil
+	return f.calls >= at, edited != "" && !b.anywhere("somebody's")
+}
+
+// careless replaces where it should exchange: the planted bug.
+type careless struct{ sys }
+
+func (c careless) swap(at int, name string, to int, as string) error {
+	if err := c.unlink(to, as); err != nil {
+		return err
+	}
+	return c.move(at, name, to, as)
+}
+
+func TestEditsCatchCarelessExchange(t *testing.T) {
+	s, err := system()
+	must(t, err)
+	for at := 1; ; at++ {
+		reached, lost := editBefore(t, careless{s}, "f", `{"op":"write","content":"x"}`, at)
+		if lost {
+			return
+		}
+		if !reached {
+			t.Fatal("the planted bug was not noticed")
+		}
+	}
+}
+
+// Somebody edits in the instant before the names change, and the call stops
+// dead some time after. Recovery keeps his edit, and if it cannot explain what
+// is there, it says so and touches nothing.
+func TestEditsAndStopsSurvive(t *testing.T) {
+	for _, m := range matrix {
+		if m.undo || strings.Contains(m.args, opMkdir) {
 			continue
 		}
 		t.Run(m.name, func(t *testing.T) {
@@ -206,26 +278,64 @@ func TestEditsInBetweenSurvive(t *testing.T) {
 				b, f := newFaulty(t, dir)
 				b.someFiles()
 				o := b.mustOrder(write(t, m.target, m.args))
+				f.reset(at, stopsDead)
 				edited := ""
-				f.reset(0, well)
-				f.before = func(string) {
-					if f.calls+1 == at {
+				f.before = func(op string) {
+					if edited == "" && !f.stopped && (op == "move" || op == "swap" || op == "chmod") {
 						edited = b.editBySomebody(m.target)
 					}
 				}
-				_, err = b.h.do(t.Context(), o)
+				_, _ = b.h.do(t.Context(), o)
 				f.before = nil
 				if f.calls < at {
 					return
 				}
 				f.reset(0, well)
+				err = b.h.Recover(t.Context(), o.Plan.Changes, o.Staging)
+				if err != nil && reasonOf(err) != gate.Conflict {
+					t.Errorf("%s, stopped at call %d: %v", m.name, at, err)
+				}
 				if edited != "" && !b.anywhere("somebody's") {
-					t.Errorf("before call %d of %s the edit of %s was lost (%v)", at, m.name, edited, err)
+					t.Errorf("%s, stopped at call %d: the edit of %s was lost (%v)", m.name, at, edited, err)
 				}
 				b.h.Close()
 			}
 		})
 	}
+}
+
+func TestLeftoverAndClean(t *testing.T) {
+	b := newBench(t)
+	b.mkdir("d")
+	left := func() corpus.State {
+		c, err := b.h.Leftover(t.Context(), "work/d", staging)
+		must(t, err)
+		return c.State()
+	}
+	clean := func(states ...corpus.State) error { return b.h.Clean(t.Context(), "work/d", staging, states...) }
+	must(t, clean())
+	if left() != corpus.Absent {
+		t.Error("something is there")
+	}
+	b.file("d/"+staging, "x")
+	state := left()
+	wantReason(t, "another state", clean(corpus.Absent), gate.Conflict)
+	must(t, clean(corpus.Absent, state))
+	if left() != corpus.Absent {
+		t.Error("it is still there")
+	}
+	b.mkdir("d/" + staging + "/x")
+	if err := clean(left()); err == nil {
+		t.Error("a directory in use was removed")
+	}
+	must(t, os.Symlink("/etc", b.in("d/.iff-link")))
+	wantReason(t, "a link", b.h.Clean(t.Context(), "work/d", ".iff-link"), gate.Conflict)
+	_, err := b.h.Leftover(t.Context(), "work/none", staging)
+	wantReason(t, "no directory", err, gate.NotFound)
+	_, err = b.h.Leftover(t.Context(), "other/d", staging)
+	wantReason(t, "no corpus", err, gate.NoCorpus)
+	must(t, b.h.Recover(t.Context(), nil, staging))
+	must(t, b.h.Recover(t.Context(), []corpus.Change{{Object: "work/none/x", Before: corpus.Absent, After: state}}, staging))
 }
 
 // editBySomebody replaces the target, or a file in it, by rename, as editors do.

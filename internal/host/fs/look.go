@@ -199,8 +199,9 @@ func (h *Host) facts(fd int, content corpus.Digest) (corpus.Facts, stat, error) 
 	return f, st, err
 }
 
-// tree lists what is below an open directory, parents first, sorted, each with
-// its path below prefix. It fails with errTooMany beyond room objects.
+// tree visits what is below an open directory, parents first, sorted, each with
+// its path below prefix. visit says what is wanted of the files after it. A
+// directory with more than MaxTree entries is errTooMany; the sum visit bounds.
 func (h *Host) tree(ctx context.Context, at int, prefix string, visit func(path string, f found) (keeping, error), k keeping) error {
 	names, err := h.sorted(at, MaxTree)
 	if err != nil {

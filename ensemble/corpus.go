@@ -1,0 +1,271 @@
+package ensemble
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/iff-run/iff/corpus"
+)
+
+// CorpusName is the name of every ensemble's corpus.
+const CorpusName = "work"
+
+// ErrNotOurs says that a directory is not the one that this package made.
+var ErrNotOurs = errors.New("corpus-foreign")
+
+// Corpus is a directory of small files with the names of a company's documents.
+// It was made by [Kit.NewCorpus] and nothing else; whatever is written behind the
+// gate's back is written through its handle, which leads nowhere else. The zero
+// value refuses everything.
+type Corpus struct {
+	base string   // holds the corpus, and the log beside it
+	root *os.Root // of the corpus
+	made fs.FileInfo
+
+	files  []string // that agents work on
+	spares []string // that no agent touches
+	texts  map[string]string
+}
+
+// directories of a corpus, and what its files are called.
+var directories = []struct {
+	name string
+	file func(r *rand.Rand, n int) string
+	text func(r *rand.Rand) string
+}{
+	{"audit-logs", func(r *rand.Rand, n int) string {
+		return fmt.Sprintf("%s-%s-%03d.log", date(r), pick(r, "access-audit", "privileged-logins", "change-control", "key-ceremony"), n)
+	}, func(r *rand.Rand) string {
+		return fmt.Sprintf("%sT%02d:%02d:00Z user=%s action=%s result=ok\n", date(r), r.IntN(24), r.IntN(60), pick(r, people...), pick(r, "login", "export", "grant", "delete"))
+	}},
+	{"compliance", func(r *rand.Rand, n int) string {
+		return fmt.Sprintf("%s-FY%d-%03d.md", pick(r, "SOX-404-controls", "GDPR-processing-register", "ISO27001-statement", "retention-schedule"), 18+r.IntN(8), n)
+	}, func(r *rand.Rand) string {
+		return fmt.Sprintf("- Control %d.%d: %s, owner %s\n", r.IntN(9)+1, r.IntN(20), pick(r, "effective", "partly effective", "open"), pick(r, people...))
+	}},
+	{"finance", func(r *rand.Rand, n int) string {
+		return fmt.Sprintf("%d-Q%d-%s-%03d.csv", 2016+r.IntN(10), 1+r.IntN(4), pick(r, "balance-sheet", "cash-flow", "income-statement", "payroll"), n)
+	}, func(r *rand.Rand) string {
+		return fmt.Sprintf("%s,%d.%02d\n", pick(r, "receivables", "payables", "inventory", "goodwill", "salaries"), r.IntN(2_000_000), r.IntN(100))
+	}},
+	{"meetings", func(r *rand.Rand, n int) string {
+		return fmt.Sprintf("%s %s minutes %03d.md", date(r), pick(r, "Board", "Risk committee", "Staff", "Steering group"), n)
+	}, func(r *rand.Rand) string {
+		return fmt.Sprintf("%s: %s.\n", pick(r, people...), pick(r, "agreed to postpone", "asks for the figures", "reports no findings", "will follow up"))
+	}},
+	{"fixtures", func(r *rand.Rand, n int) string {
+		return fmt.Sprintf("%s-results-%03d.json", pick(r, "invoice-import", "payroll-run", "tax-tables", "ledger-close"), n)
+	}, func(r *rand.Rand) string {
+		return fmt.Sprintf("{\"case\": %d, \"passed\": %t}\n", r.IntN(1000), r.IntN(10) > 0)
+	}},
+}
+
+var people = []string{"a.meyer", "k.osei", "r.lindqvist", "t.nakamura", "s.duarte"}
+
+// directory names that are there beside those, for what agents make.
+var emptyDirectories = []string{"archive", "drafts"}
+
+// control is a file by which agents are told what to do.
+const control = "AGENTS.md"
+
+// volatileDir holds what is not observed.
+const volatileDir = "tmp"
+
+// tree is a directory with files that no agent touches, in a corpus with spares.
+const tree = "compliance/retention-FY2009"
+
+func date(r *rand.Rand) string {
+	return fmt.Sprintf("20%02d-%02d-%02d", 16+r.IntN(10), 1+r.IntN(12), 1+r.IntN(28))
+}
+
+func pick(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))] }
+
+// room is where ensembles are made: dir, or memory where there is any.
+func room(dir string) string {
+	if dir != "" {
+		return dir
+	}
+	const shm = "/dev/shm"
+	if info, err := os.Stat(shm); err == nil && info.IsDir() {
+		return shm
+	}
+	return os.TempDir()
+}
+
+// NewCorpus makes a corpus of n files, and spares more that no agent of this package
+// touches, in a directory of its own below dir. An empty dir is memory where the
+// system has it. What the files are follows from the seed alone.
+func (k *Kit) NewCorpus(dir string, n, spares int, seed uint64) (*Corpus, error) {
+	if k == nil || k.skills == nil {
+		return nil, errors.New("the kit was not made by NewKit")
+	}
+	base, err := os.MkdirTemp(room(dir), "iff-ensemble-")
+	if err != nil {
+		return nil, err
+	}
+	c := &Corpus{base: base, texts: make(map[string]string)}
+	if err := c.fill(k, n, spares, seed); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(base))
+	}
+	return c, nil
+}
+
+// Dir is the root of the corpus.
+func (c *Corpus) Dir() string { return filepath.Join(c.base, CorpusName) }
+
+func (c *Corpus) fill(k *Kit, n, spares int, seed uint64) error {
+	err := os.Mkdir(c.Dir(), 0o755)
+	if err == nil {
+		c.root, err = os.OpenRoot(c.Dir())
+	}
+	if err == nil {
+		c.made, err = os.Stat(c.base)
+	}
+	if err != nil {
+		return err
+	}
+	for _, d := range directories {
+		err = errors.Join(err, c.mkdir(d.name))
+	}
+	for _, d := range emptyDirectories {
+		err = errors.Join(err, c.mkdir(d))
+	}
+	err = errors.Join(err, c.mkdir("skills"), c.mkdir(volatileDir), c.write(control, "Ask before you delete.\n", 0o644))
+	for name, files := range k.files {
+		if err == nil && name != "base" {
+			err = c.addSkill(name, files)
+		}
+	}
+	r := rand.New(rand.NewPCG(seed, 0))
+	for i := range n + spares {
+		if err == nil {
+			err = c.addFile(r, i, i >= n)
+		}
+	}
+	if err == nil && spares > 0 {
+		err = c.addTree(r)
+	}
+	return err
+}
+
+func (c *Corpus) addTree(r *rand.Rand) error {
+	err := c.mkdir(tree)
+	for i := range 4 {
+		err = errors.Join(err, c.write(fmt.Sprintf("%s/receipts-%d.csv", tree, i), directories[2].text(r), 0o644))
+	}
+	return err
+}
+
+func (c *Corpus) addSkill(name string, files []skillFile) error {
+	dir := "skills/" + name
+	err := c.mkdir(dir)
+	for _, f := range files {
+		err = errors.Join(err, c.write(dir+"/"+f.name, string(f.data), 0o644))
+	}
+	return err
+}
+
+func (c *Corpus) addFile(r *rand.Rand, i int, spare bool) error {
+	d := directories[r.IntN(len(directories))]
+	name := d.name + "/" + d.file(r, i)
+	var text strings.Builder
+	for range 1 + r.IntN(6) {
+		text.WriteString(d.text(r))
+	}
+	c.texts[name] = text.String()
+	if spare {
+		c.spares = append(c.spares, name)
+	} else {
+		c.files = append(c.files, name)
+	}
+	return c.write(name, text.String(), 0o644)
+}
+
+// object is the object at a path.
+func object(path string) corpus.Object { return corpus.Name(CorpusName, path) }
+
+// check refuses to touch what this package did not make.
+func (c *Corpus) check() error {
+	if c == nil || c.root == nil {
+		return ErrNotOurs
+	}
+	return nil
+}
+
+// mkdir, write, remove and chmod change the corpus behind the gate's back.
+func (c *Corpus) mkdir(name string) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.root.Mkdir(name, 0o755)
+}
+
+// write makes or replaces a file with exactly this mode.
+func (c *Corpus) write(name, text string, mode uint32) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	f, err := c.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Chmod(fs.FileMode(mode&0o777)), f.Close())
+}
+
+func (c *Corpus) remove(name string) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.root.Remove(name)
+}
+
+func (c *Corpus) chmod(name string, mode uint32) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.root.Chmod(name, fs.FileMode(mode&0o777))
+}
+
+// put gives an object the state of a copy.
+func (c *Corpus) put(name string, to corpus.Copy) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if err := c.root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return err
+	}
+	switch to.Facts.Kind {
+	case "":
+		return c.remove(name)
+	case corpus.Directory:
+		if err := c.mkdir(name); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return c.chmod(name, to.Facts.Mode)
+	case corpus.File:
+		return c.write(name, to.Data, to.Facts.Mode)
+	}
+	return fmt.Errorf("a %s is not made: %w", to.Facts.Kind, ErrNotOurs)
+}
+
+// Close removes the corpus and its log. It refuses a directory that stands where
+// the corpus was made and is another one.
+func (c *Corpus) Close() error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	err := c.root.Close()
+	c.root = nil
+	now, e := os.Lstat(c.base)
+	if e != nil || !os.SameFile(now, c.made) {
+		return errors.Join(err, e, fmt.Errorf("%s: %w", c.base, ErrNotOurs))
+	}
+	return errors.Join(err, os.RemoveAll(c.base))
+}

@@ -1,0 +1,347 @@
+package ensemble
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/gate"
+	"github.com/iff-run/iff/internal/runtime"
+	"github.com/iff-run/iff/record"
+	"github.com/iff-run/iff/verdict"
+)
+
+// Bounds of a run, those of the paper's sweep.
+const (
+	MaxN = 200
+	MaxK = 8
+	MaxR = 25
+)
+
+// Config says what a run is. The same Config makes the same corpus, agents, answers
+// and fault; how concurrent calls interleave is not part of it.
+type Config struct {
+	Dir   string // where the corpus is made, in a new directory; empty is memory
+	N     int    // files that agents work on, 1 to [MaxN]
+	K     int    // agents, 1 to [MaxK]
+	R     int    // rounds, 1 to [MaxR]
+	Seed  uint64
+	Fault Fault // put in in the middle round; empty for none
+}
+
+func (c Config) check() error {
+	for _, v := range []struct {
+		name      string
+		value, to int
+	}{{"N", c.N, MaxN}, {"K", c.K, MaxK}, {"R", c.R, MaxR}} {
+		if v.value < 1 || v.value > v.to {
+			return fmt.Errorf("ensemble: %s is %d; it goes from 1 to %d", v.name, v.value, v.to)
+		}
+	}
+	if c.Fault != Honest && !slices.Contains(Faults(), c.Fault) {
+		return fmt.Errorf("ensemble: there is no fault %q", c.Fault)
+	}
+	return nil
+}
+
+// Sized is a Config whose sizes follow from the seed: small ones are more frequent,
+// all occur.
+func Sized(seed uint64, fault Fault) Config {
+	r := rand.New(rand.NewPCG(seed, 1<<32))
+	upTo := func(most int) int {
+		n := most
+		for n > 1 && r.IntN(3) > 0 {
+			n = 1 + r.IntN(n)
+		}
+		return n
+	}
+	return Config{N: upTo(MaxN), K: upTo(MaxK), R: upTo(MaxR), Seed: seed, Fault: fault}
+}
+
+// Result is what came of a run.
+type Result struct {
+	Config  Config
+	Want    Want
+	Verdict record.Result
+	Report  verdict.Report
+	Records int64 // of the log
+	Calls   int64
+	// Odd is what happened that no fault explains: calls in doubt, a log that
+	// failed. A run with one is not as wanted.
+	Odd []string
+}
+
+// Classes lists the classes of the findings, sorted, each once.
+func (r Result) Classes() []verdict.Class {
+	var out []verdict.Class
+	for _, f := range r.Report.Findings {
+		out = append(out, f.Class)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Flagged says whether the verdict is not PASS.
+func (r Result) Flagged() bool { return r.Verdict != record.Pass }
+
+// AsWanted says whether the verdict is as it has to be: PASS where nothing is to be
+// seen, PASS or OPEN after a crash, else FAIL with the class of the fault, on the
+// objects of the fault.
+func (r Result) AsWanted() bool {
+	switch {
+	case len(r.Odd) > 0:
+		return false
+	case r.Config.Fault == Crash:
+		return r.Verdict == record.Pass || r.Verdict == record.Open
+	case !r.Config.Fault.Seen():
+		return r.Verdict == record.Pass && len(r.Report.Findings) == 0
+	}
+	return r.Verdict == record.Fail && r.Want.met(r.Report.Findings)
+}
+
+// Run makes a kit and plays one run. For more than one, make a [Kit].
+func Run(ctx context.Context, c Config) (Result, error) {
+	k, err := NewKit(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	return k.Run(ctx, c)
+}
+
+// spares is how many files the worst fault needs.
+const spares = 4
+
+// Run makes a corpus, has agents work on it through a runtime, and judges. An error
+// means that the run could not be made, not that the verdict is not as wanted.
+func (k *Kit) Run(ctx context.Context, c Config) (out Result, err error) {
+	if err := c.check(); err != nil {
+		return Result{}, err
+	}
+	extra := 0
+	if c.Fault != Honest {
+		extra = spares
+	}
+	made, err := k.NewCorpus(c.Dir, c.N, extra, c.Seed)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, made.Close()) }()
+	p := &play{
+		stage: stage{kit: k, config: c, corpus: made, approver: &approver{key: k.approver, seed: c.Seed, wary: 20}},
+		rand:  rand.New(rand.NewPCG(c.Seed, 1<<33)), out: Result{Config: c},
+	}
+	p.cast()
+	if c.Fault == Crash {
+		err = p.crash(ctx)
+	} else {
+		err = p.whole(ctx)
+	}
+	return p.out, err
+}
+
+// play is the course of a run.
+type play struct {
+	stage
+	rand    *rand.Rand
+	agents  []*agent
+	scripts [][]turn
+	first   int64 // record from which the run is judged
+
+	mu  sync.Mutex // guards out.Odd and out.Calls
+	out Result
+}
+
+// cast decides what every agent will do.
+func (p *play) cast() {
+	for n := range p.config.K {
+		p.agents = append(p.agents, newAgent(p.corpus, p.config.Seed, n))
+	}
+	for n, a := range p.agents {
+		steady := n == 0 && p.config.Fault != Honest
+		begin := turn{what: using, name: a.skill(steady)}
+		p.scripts = append(p.scripts, append([]turn{begin}, a.script(p.config.R, steady)...))
+	}
+}
+
+// whole plays a run that nobody kills.
+func (p *play) whole(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, p.stop(ctx)) }()
+	if err := p.start(ctx); err != nil {
+		return err
+	}
+	if err := p.enter(ctx); err != nil {
+		return err
+	}
+	if err := p.rounds(ctx); err != nil {
+		return err
+	}
+	if p.rand.IntN(2) == 0 {
+		for _, s := range p.sessions {
+			if err := s.Close(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return p.judge(ctx)
+}
+
+// enter opens the sessions and lets each agent begin with its skill.
+func (p *play) enter(ctx context.Context) error {
+	for n, a := range p.agents {
+		s, err := p.runtime.Open(ctx, runtime.Principal(a.name()), runtime.OpenOptions{})
+		if err != nil {
+			return err
+		}
+		p.sessions = append(p.sessions, s)
+		p.turn(ctx, n, p.scripts[n][0])
+	}
+	p.first = p.log.State().Size() - 1
+	return nil
+}
+
+// rounds has every agent take its turn at once, round after round, with a barrier
+// behind each.
+func (p *play) rounds(ctx context.Context) error {
+	inject := injections[p.config.Fault]
+	for round := 1; round <= p.config.R; round++ {
+		var fault error
+		var wg sync.WaitGroup
+		var class capability.Capability // of which no agent makes a call
+		if inject != nil && round == p.config.R/2+1 {
+			i := &injection{stage: &p.stage, rand: p.rand, class: p.faulted()}
+			class = i.class
+			wg.Go(func() { p.out.Want, fault = inject(i, ctx) })
+		}
+		for n := range p.agents {
+			wg.Go(func() { p.turn(ctx, n, p.scripts[n][round].without(class)) })
+		}
+		wg.Wait()
+		if p.fuse.dead() {
+			return errDead
+		}
+		if fault != nil {
+			return fmt.Errorf("fault %s: %w", p.config.Fault, fault)
+		}
+		if err := p.runtime.Barrier(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// faulted is the class of the calls that the fault befalls.
+func (p *play) faulted() capability.Capability {
+	if slices.Contains(onlyIrreversible, p.config.Fault) || p.rand.IntN(2) == 0 {
+		return capability.FSWriteIrrev
+	}
+	return capability.FSWriteRev
+}
+
+// without is the turn, or another that makes no change under a class.
+func (t turn) without(class capability.Capability) turn {
+	reversible := class == capability.FSWriteRev && (t.what == commiting || t.what == undoing)
+	if reversible || t.what == calling && t.call.Capability == class.String() {
+		return turn{call: write("fs.read", ".", args{Op: "list"})}
+	}
+	return t
+}
+
+// turn has an agent do what its script says, and notes what should not have
+// happened.
+func (p *play) turn(ctx context.Context, n int, t turn) {
+	s := p.sessions[n]
+	var replies []gate.Reply
+	var err error
+	switch t.what {
+	case using:
+		_, err = s.Use(ctx, t.name)
+	case commiting:
+		replies, err = s.Commit(ctx)
+	case undoing:
+		replies, err = s.Rollback(ctx)
+	default:
+		replies = []gate.Reply{s.Call(ctx, t.call)}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.out.Calls += int64(len(replies))
+	if p.config.Fault == Crash {
+		return
+	}
+	if err != nil {
+		p.out.Odd = append(p.out.Odd, fmt.Sprintf("agent %d: %v", n, err))
+	}
+	for _, r := range replies {
+		if r.Status == gate.Doubtful || slices.Contains(never, r.Reason) {
+			p.out.Odd = append(p.out.Odd, fmt.Sprintf("agent %d: %s %s %s: %s", n, r.Request, r.Status, r.Reason, r.Message))
+		}
+	}
+}
+
+// never are reasons that no run has.
+var never = []gate.Reason{gate.HostFailed, gate.HostOverdue, gate.InDoubt, gate.LogFailed, gate.TimedOut, gate.Busy, gate.NoBroker, gate.Changing}
+
+func (p *play) judge(ctx context.Context) error {
+	report, err := p.runtime.VerdictBetween(ctx, p.first, 0)
+	p.out.Verdict, p.out.Report, p.out.Records = report.Result, report, p.log.State().Size()
+	return err
+}
+
+// crash plays a run, kills the runtime at an instant, starts another one over the
+// same log and corpus, perhaps kills that too, and judges.
+func (p *play) crash(ctx context.Context) error {
+	most := int64(30 + 6*p.config.K*(p.config.R+1))
+	for lives := 0; ; lives++ {
+		p.fuse = nil
+		if lives == 0 || lives == 1 && p.rand.IntN(4) == 0 {
+			p.fuse = newFuse(1 + p.rand.Int64N(cmp.Or(most/int64(1+5*lives), 1)))
+		}
+		err := p.life(ctx, lives)
+		if p.fuse == nil {
+			return errors.Join(err, p.stop(ctx))
+		}
+		if err != nil && !p.fuse.dead() {
+			return errors.Join(err, p.stop(ctx))
+		}
+		p.fuse.left.Store(0) // it dies now at the latest
+		if err := p.stop(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// life is what one runtime does until it is killed. Whoever comes after the first
+// judges, and works on in every other run.
+func (p *play) life(ctx context.Context, lives int) error {
+	if err := p.start(ctx); err != nil {
+		return err
+	}
+	if p.first == 0 {
+		p.first = p.log.State().Size() - 1
+	}
+	first := p.first
+	if lives == 0 {
+		err := p.enter(ctx)
+		if err == nil {
+			err = p.rounds(ctx)
+		} else {
+			p.first = first
+		}
+		return err
+	}
+	if p.rand.IntN(2) == 0 && len(p.sessions) == 0 {
+		if err := p.enter(ctx); err != nil {
+			return err
+		}
+		p.first = first
+		if err := p.rounds(ctx); err != nil {
+			return err
+		}
+	}
+	return p.judge(ctx)
+}

@@ -1,0 +1,178 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/corpus"
+	"github.com/iff-run/iff/label"
+	"github.com/iff-run/iff/record"
+)
+
+// prepare finds out what can be known of a call from its words alone.
+func (s *Session) prepare(c Call) *live {
+	l := &live{g: s.g, session: s, call: c}
+	l.facts.Session = s.id
+	if !isKey(c.Key) {
+		l.void(CallMalformed, "key: up to 128 of A-Z a-z 0-9 . _ : -")
+		return l
+	}
+	class, err := capability.Parse(c.Capability)
+	if err != nil {
+		l.void(CallMalformed, err.Error())
+		return l
+	}
+	target, err := capability.ParseTarget(class, c.Target)
+	if err != nil {
+		l.void(CallMalformed, err.Error())
+		l.quietly(func() { l.misspelled(class) })
+		return l
+	}
+	l.env, err = capability.NewEnvelope(capability.Call{Target: target, Arguments: c.Arguments, Reasoning: c.Reasoning})
+	if err != nil {
+		l.void(CallMalformed, err.Error())
+		return l
+	}
+	l.facts.Target, l.facts.Envelope, l.facts.Key = target, l.env.Hash(), c.Key
+	l.quietly(func() { l.look(class) })
+	l.keep()
+	return l
+}
+
+// keep puts the envelope where its records find it.
+func (l *live) keep() {
+	var err error
+	if l.payload, err = l.g.parts.Keep(context.WithoutCancel(l.g.ctx), l.env.Bytes()); err != nil {
+		l.void(LogFailed, "what cannot be recorded is not done: "+err.Error())
+	}
+}
+
+// ownKey is the agent's key, for the record; empty if it is none.
+func (l *live) ownKey() string {
+	if !isKey(l.call.Key) {
+		return ""
+	}
+	return l.call.Key
+}
+
+func isKey(key string) bool {
+	return len(key) <= record.MaxID && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-") == ""
+}
+
+func (l *live) void(why Reason, message string) {
+	l.facts.Void, l.detail = why, message
+}
+
+// quietly looks at a call. Where a part breaks over it, it is refused.
+func (l *live) quietly(look func()) {
+	if _, err := calm(func() (struct{}, error) { look(); return struct{}{}, nil }); err != nil {
+		l.void(HostFailed, err.Error())
+	}
+}
+
+// spelling finds what is guarded behind a target that nothing else can be found
+// out about.
+func (l *live) spelling(class capability.Capability) {
+	if class == capability.FSWriteRev || class == capability.FSWriteIrrev {
+		l.guarded, l.facts.Guarded = l.g.parts.Guard.FindSpelling(class, l.call.Target)
+	}
+}
+
+// misspelled is a call whose target is refused for its spelling. If it names
+// something guarded all the same, that is asked about and recorded.
+func (l *live) misspelled(class capability.Capability) {
+	if l.spelling(class); !l.facts.Guarded {
+		return
+	}
+	target, err := capability.Path(class, l.guarded.Object.Corpus(), l.guarded.Object.Path())
+	if err != nil {
+		return
+	}
+	env, err := capability.NewEnvelope(capability.Call{Target: target, Arguments: l.call.Arguments, Reasoning: l.call.Reasoning})
+	if err != nil {
+		return
+	}
+	l.env, l.facts.Spelled = env, true
+	l.facts.Target, l.facts.Envelope, l.facts.Key = target, env.Hash(), l.call.Key
+	l.keep()
+}
+
+// look asks the host what the call reaches for, and finds the labels.
+func (l *live) look(class capability.Capability) {
+	l.host = l.g.parts.Hosts[class]
+	if l.host == nil {
+		l.void(NoHost, "this version of iff can do nothing of class "+class.String()+"; only file calls are done yet")
+		return
+	}
+	touches, err := l.host.Touches(l.env)
+	if err != nil {
+		var r *Refusal
+		if errors.As(err, &r) {
+			l.void(r.Reason, r.Error())
+		} else {
+			l.void(HostFailed, err.Error())
+		}
+		l.spelling(class)
+		return
+	}
+	l.touches = touches
+	l.facts.Changes, l.facts.Reversible = touches.Changes, touches.Reversible
+	for _, o := range touches.Reads {
+		l.facts.Reads = append(l.facts.Reads, l.g.parts.Label(o))
+	}
+	for _, o := range touches.Changes {
+		l.facts.Sinks = append(l.facts.Sinks, l.g.parts.Label(o))
+	}
+	if len(touches.Reads)+len(touches.Changes) == 0 {
+		// What lies in no corpus has the label that its class was given.
+		l.facts.Reads, l.facts.Sinks = l.outside(class)
+	}
+	l.also(class)
+	l.sink = sinkText(l.facts.Sinks)
+	if len(touches.Changes) > 0 {
+		l.guarded, l.facts.Guarded = l.g.parts.Guard.Find(touches.Changes)
+	}
+}
+
+// outside is the label of what a class of calls reaches outside of every corpus.
+func (l *live) outside(class capability.Capability) (reads, sinks []label.Label) {
+	labels := []label.Label{l.g.parts.Outside[class]}
+	if class.Effect() == capability.None {
+		return labels, nil
+	}
+	return nil, labels
+}
+
+// also notes what the call changes beside its target, such as where a rename
+// leads: a grant has to cover that too.
+func (l *live) also(class capability.Capability) {
+	name, path, ok := l.facts.Target.Path()
+	if !ok {
+		return
+	}
+	for _, o := range l.facts.Changes {
+		if o == corpus.Name(name, path) {
+			continue
+		}
+		t, err := capability.Path(class, o.Corpus(), o.Path())
+		if err != nil {
+			l.void(CallMalformed, err.Error())
+			return
+		}
+		l.facts.Also = append(l.facts.Also, t)
+	}
+}
+
+// sinkText is the labels of what is written to, for the record.
+func sinkText(sinks []label.Label) string {
+	var out []string
+	for _, l := range sinks {
+		if t := l.String(); !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return strings.Join(out, "; ")
+}
