@@ -25,15 +25,15 @@ var rows = map[string]int{
 	"internal/durable/durabletest": 1, "capability": 1, "trust": 1, "internal/skillmd": 1,
 	"manifest": 2, "corpus": 2, "internal/shellread": 2, "internal/trusttest": 2,
 	"record": 3,
-	"skill":  4, "audit": 4, "audit/audittest": 7, "approval": 4, "broker": 4, "verdict": 4,
-	"gate":             5,
+	"skill":  4, "audit": 4, "audit/audittest": 7, "approval": 4, "verdict": 4, "verdict/verdicttest": 7,
+	"gate": 5, "broker": 5, "gate/gatetest": 7,
 	"internal/host/fs": 6, "internal/observe/rehash": 6, "internal/ask/inbox": 6,
 	"internal/runtime": 7,
 	"internal/keyfile": 6, "internal/keyfile/keyfiletest": 7, "internal/store/file": 6, "internal/anchor": 6, "internal/witness": 6,
 	"internal/witness/witnesstest": 7,
 	"internal/home":                7,
 	"":                             8, "ensemble": 8, "internal/serve": 9,
-	"cmd/iff": 10, "docs": 10, "vectors/gen": 10, "internal/crashtest": 10,
+	"cmd/iff": 10, "docs": 10, "vectors/gen": 10, "internal/crashtest": 10, "internal/gatecrash": 10, "verdict/compare": 10,
 }
 
 // pureRows may not reach the network, other processes, databases or the
@@ -132,7 +132,7 @@ func TestPureRowsStayPure(t *testing.T) {
 }
 
 // testOnly are packages that only tests and the vector generator import.
-var testOnly = []string{"audit/audittest", "internal/witness/witnesstest", "internal/trusttest", "internal/durable/durabletest", "internal/keyfile/keyfiletest", "vectors/gen", "internal/crashtest"}
+var testOnly = []string{"audit/audittest", "internal/witness/witnesstest", "internal/trusttest", "internal/durable/durabletest", "internal/keyfile/keyfiletest", "vectors/gen", "internal/crashtest", "internal/gatecrash", "gate/gatetest", "verdict/verdicttest", "verdict/compare"}
 
 func TestNothingForTestsShips(t *testing.T) {
 	shipped := list(t, `{{join .Deps " "}}`)["cmd/iff"]

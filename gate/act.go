@@ -34,18 +34,16 @@ func inTime[T any](g *Gate, f func(context.Context) (T, error)) (T, error) {
 		v   T
 		err error
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(g.ctx), g.limits.Call)
+	ctx, cancel := context.WithTimeout(g.base, g.limits.Call)
+	defer cancel()
 	done := beside(g, func() result {
-		defer cancel()
 		v, err := calm(func() (T, error) { return f(ctx) })
 		return result{v, err}
 	})
-	t := time.NewTimer(g.limits.Call)
-	defer t.Stop()
 	select {
 	case r := <-done:
 		return r.v, r.err
-	case <-t.C:
+	case <-ctx.Done():
 		var none T
 		return none, &Refusal{Reason: HostOverdue, Detail: "the host did not come back in time; nothing was done; ask again later"}
 	}
@@ -282,7 +280,7 @@ func (l *live) act(c DoIt) Event {
 	p := mint(l.order(c.Phase))
 	// What a host has begun is not cancelled when the gate closes, only when its
 	// time is over.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.g.ctx), l.g.limits.Call)
+	ctx, cancel := context.WithTimeout(l.g.base, l.g.limits.Call)
 	done := beside(l.g, func() came {
 		defer cancel()
 		return l.perform(ctx, p, c.Phase)
@@ -340,15 +338,15 @@ func (l *live) perform(ctx context.Context, p *Permit, phase Phase) came {
 		out.message = "it was put back as it was before"
 	}
 	if phase != Read {
-		out.readings = l.readings(ctx)
+		out.readings = l.readings()
 	}
 	return out
 }
 
 // readings are what the observers see of the plan's objects afterwards.
-func (l *live) readings(ctx context.Context) []corpus.Change {
+func (l *live) readings() []corpus.Change {
 	// A reading has a time of its own: the host may have used up the call's.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.g.limits.Call)
+	ctx, cancel := context.WithTimeout(l.g.base, l.g.limits.Call)
 	defer cancel()
 	states, err := l.read(ctx, l.plan)
 	out := make([]corpus.Change, len(l.plan.Changes))

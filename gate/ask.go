@@ -28,10 +28,11 @@ func (a answered) one() (approval.Answer, bool) {
 // come back in time is left alone.
 func (l *live) ask(ctx context.Context) Event {
 	l.say("")
-	l.question, l.ruled = l.makeQuestion(), make(chan struct{})
+	q := l.makeQuestion()
+	l.question, l.ruled = &q, make(chan struct{})
 	limited, cancel := context.WithTimeout(ctx, l.g.limits.Ask)
 	defer cancel()
-	qs := []approval.Question{l.question}
+	qs := []approval.Question{q}
 	done := beside(l.g, func() answered {
 		answers, err := calm(func() ([]approval.Answer, error) { return l.g.parts.Broker.Ask(limited, qs) })
 		return answered{answers, err}
@@ -110,7 +111,7 @@ func whyDenied(c record.Cause) Reason {
 // counts says whether an answer counts for the question now; nil means that it
 // does.
 func (l *live) counts(a approval.Answer) error {
-	_, err := calm(func() (struct{}, error) { return struct{}{}, l.g.parts.Check(l.question, a) })
+	_, err := calm(func() (struct{}, error) { return struct{}{}, l.g.parts.Check(*l.question, a) })
 	if err != nil || a.Choice == record.Deny {
 		return err
 	}

@@ -97,7 +97,8 @@ type Parts struct {
 type Gate struct {
 	parts  Parts
 	limits Limits
-	ctx    context.Context // ends what is under way when the gate is closed
+	base   context.Context // never ends
+	ctx    context.Context // ends what is waited for when the gate is closed
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 	// barrier is held by whoever makes a barrier, narrowing by whoever narrows.
@@ -146,7 +147,8 @@ func New(ctx context.Context, parts Parts) (*Gate, error) {
 		waiting: make(map[Ticket]chan Reason), seen: make(map[string]bool),
 		barrier: make(chan struct{}, 1), narrowing: make(chan struct{}, 1),
 	}
-	g.ctx, g.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	g.base = context.WithoutCancel(ctx)
+	g.ctx, g.cancel = context.WithCancel(g.base)
 	rules := Rules{
 		Skills: make(map[string]Skill), Clearance: parts.Clearance, Bottom: parts.Scheme.Bottom(),
 		Calls: g.limits.Calls, Asked: g.limits.Asked, Buffer: g.limits.Buffer,
@@ -243,5 +245,5 @@ func (g *Gate) Counts() Counts {
 // append makes records durable. Nothing cancels it: whether they are in the log
 // must be known.
 func (g *Gate) append(entries ...record.Entry) ([]record.Mark, error) {
-	return g.parts.Sink.Append(context.WithoutCancel(g.ctx), entries...)
+	return g.parts.Sink.Append(g.base, entries...)
 }

@@ -27,10 +27,10 @@ type live struct {
 	level    string // as it was when the call was asked for
 	mark     string
 	skill    string
-	approved Plan  // what was asked for
-	plan     Plan  // under the lease
-	seq      int64 // of the request record
-	question approval.Question
+	approved Plan               // what was asked for
+	plan     Plan               // under the lease
+	seq      int64              // of the request record
+	question *approval.Question // of a call that was asked about
 	answer   approval.Answer
 	genuine  bool          // somebody gave it
 	ruled    chan struct{} // of a call that was asked about; closed when that has ended
@@ -155,7 +155,7 @@ func (l *live) makeReply(c Tell) Reply {
 
 // slim lets go of what is not needed to put a committed call back. g.mu is held.
 func (l *live) slim() {
-	l.approved, l.question, l.call.Arguments = Plan{}, approval.Question{}, nil
+	l.approved, l.question, l.call.Arguments = Plan{}, nil, nil
 	after := make([]corpus.Copy, len(l.plan.After))
 	for i, c := range l.plan.After {
 		after[i] = corpus.Copy{Facts: c.Facts, Cut: c.Cut || c.Size() > 0}

@@ -25,7 +25,7 @@ var mutants = []mutant{
 	{"a hiding spelling is done once approved", "step.go", "case c.hidden:\n\t\tm.stop(c, c.Void)\n\tcase why", "case why"},
 	{"what is guarded and void is denied unasked", "step.go", "case c.Guarded && (c.Spelled || c.Void != \"\"):", "case c.Guarded && c.Spelled:"},
 	{"what is guarded and hidden is denied unasked", "step.go", "case c.Guarded && (c.Spelled || c.Void != \"\"):", "case c.Guarded && c.Void != \"\" && !c.Spelled:"},
-	{"questions are not bounded", "step.go", "a.asked >= m.rules.Asked", "false"},
+	{"questions are not bounded", "step.go", "a.asked >= m.rules.Asked", "a.asked < 0"},
 	{"questions are not counted", "step.go", "m.agentOf(s).asked++", "_ = s"},
 	// Between.
 	{"a refused preview is asked about", "step.go", "why := e.Refused\n\tif why == \"\" {\n\t\twhy = m.standing(s, c)\n\t}\n\tswitch {", "why := m.standing(s, c)\n\tswitch {"},
@@ -51,7 +51,7 @@ var mutants = []mutant{
 	{"the second answer counts", "step.go", "c.at != asked && c.at != confirming {", "c.at != asked && c.at != confirming && c.at != deciding {"},
 	{"a denial approves", "step.go", "if !c.answer {\n\t\tm.finish", "if false {\n\t\tm.finish"},
 	{"questions stay counted", "step.go", "\tm.unask(c)\n\tc.approved = true", "\tc.approved = true"},
-	{"a confirmed call is not held against its session", "step.go", "case why != \"\":\n\t\tm.stop(c, why)\n\tcase c.way == stage:", "case c.way == stage:"},
+	{"a confirmed call is not held against its session", "step.go", "case why != \"\":\n\t\tm.stop(c, why)\n\tcase c.way == stage:", "case why == LogFailed:\n\t\tm.stop(c, why)\n\tcase c.way == stage:"},
 	{"nobody tells a question's session ended", "step.go", "case s.state == ending:\n\t\treturn SessionEnded\n", ""},
 	{"nobody tells a question's skill is revoked", "step.go", "case m.evicted[c.skill]:\n\t\treturn SkillRevoked\n", ""},
 	// Acting.

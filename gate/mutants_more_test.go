@@ -25,7 +25,7 @@ var mutantsElsewhere = []mutant{
 	{"the buffer is not given back", "machine.go", "\ts.buffer -= c.size\n", ""},
 	{"doubts of before are free", "machine.go", "\t\tm.leases.take(id, objects)\n", ""},
 	// Labels and levels.
-	{"what is read is not remembered", "check.go", "\t\ta.mark = a.mark.Join(l)\n", ""},
+	{"what is read is not remembered", "check.go", "\t\ta.mark = a.mark.Join(l)\n", "\t\t_ = a\n"},
 	{"a read above the clearance", "check.go", "if !l.LessEq(m.rules.Clearance) {", "if false {"},
 	{"a read without a label", "check.go", "reads && len(c.Reads) == 0 {", "reads && false {"},
 	{"a sink without a label", "check.go", "writes && len(c.Sinks) == 0 ||", "false && writes ||"},
@@ -57,8 +57,8 @@ var mutantsElsewhere = []mutant{
 	{"a forgiven skill is delivered", "step_session.go", "m.taint(m.agentOf(s), r.subject) // it may have been forgiven meanwhile", "_ = m"},
 	{"a session ends with calls under way", "step_session.go", "case s.state == ending && s.open == 0:", "case s.state == ending:"},
 	{"a session never ends", "step_session.go", "case s.state == ending && s.open == 0:", "case false:"},
-	{"questions outlive their session", "step_session.go", "\t\tm.cancel(c, SessionEnded)\n", ""},
-	{"questions outlive their skill", "step_session.go", "\t\tm.cancel(c, SkillRevoked)\n", ""},
+	{"questions outlive their session", "step_session.go", "\t\tm.cancel(c, SessionEnded)\n", "\t\t_ = c\n"},
+	{"questions outlive their skill", "step_session.go", "\t\tm.cancel(c, SkillRevoked)\n", "\t\t_ = c\n"},
 	{"an abandoned question stays asked", "step_session.go", "\t\tm.emit(Abandon{ID: c.ID})\n", ""},
 	{"an eviction overtakes an intent", "step_session.go", "if m.narrowing && !m.intendsEvicted() {", "if m.narrowing {"},
 	{"an eviction is never recorded", "step_session.go", "\tm.narrowing = true\n", ""},
@@ -72,7 +72,7 @@ var mutantsElsewhere = []mutant{
 	{"a later abort does not count", "step_session.go", "max(s.how, e.How), s.undo || e.Undo", "s.how, s.undo"},
 	{"who is told of a failed undoing waits for ever", "step_session.go", "\tm.emit(Tell{ID: c.ID, Status: Failed, Reason: why})\n", ""},
 	{"a failed undoing keeps its lease", "step_session.go", "\tm.release(c)\n\tc.undoing = false", "\tc.undoing = false"},
-	{"committed calls outlive their session", "step_session.go", "\t\tdelete(m.calls, id)\n", ""},
+	{"committed calls outlive their session", "step_session.go", "\t\tdelete(m.calls, id)\n", "\t\t_ = id\n"},
 	{"a reset forgets what is active", "step_session.go", "\t\t\tm.taint(a, s.skill)\n", "\t\t\t_ = s\n"},
 	{"a reset forgets what is being read", "step_session.go", "\t\t\tm.flow(s, c)\n", "\t\t\t_ = s\n"},
 }

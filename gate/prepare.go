@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -45,7 +44,7 @@ func (s *Session) prepare(c Call) *live {
 // keep puts the envelope where its records find it.
 func (l *live) keep() {
 	var err error
-	if l.payload, err = l.g.parts.Keep(context.WithoutCancel(l.g.ctx), l.env.Bytes()); err != nil {
+	if l.payload, err = l.g.parts.Keep(l.g.base, l.env.Bytes()); err != nil {
 		l.void(LogFailed, "what cannot be recorded is not done: "+err.Error())
 	}
 }

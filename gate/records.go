@@ -102,7 +102,7 @@ func (b *batch) list(changes []corpus.Change) ([]corpus.Change, record.Payload) 
 	if short(changes) || record.PlanFits(changes) {
 		return changes, record.Payload{}
 	}
-	p, err := b.l.g.parts.Keep(context.WithoutCancel(b.l.g.ctx), record.FormatChanges(changes))
+	p, err := b.l.g.parts.Keep(b.l.g.base, record.FormatChanges(changes))
 	if err != nil && b.err == nil {
 		b.err = err
 	}

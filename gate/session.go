@@ -17,6 +17,7 @@ type Session struct {
 	id    string
 	agent string
 	over  chan struct{} // closed when it has ended
+	again bool          // a crash had interrupted it
 }
 
 // Resume is what the log says of a session that a crash interrupted.
@@ -88,6 +89,7 @@ func (g *Gate) Open(ctx context.Context, a record.Agent, resume *Resume) (*Sessi
 	if g.machine.session(s.id) == nil {
 		delete(g.sessions, s.id) // it was refused
 	} else if resume != nil {
+		s.again = true
 		s.know(resume.Keys)
 	}
 	g.mu.Unlock()
@@ -181,6 +183,7 @@ func (g *Gate) tellSession(c TellSession) {
 func (g *Gate) recordSession(c RecordSession) {
 	g.mu.Lock()
 	s, m := g.machine.session(c.Session), g.machine
+	again := g.sessions[c.Session] != nil && g.sessions[c.Session].again
 	body := record.Session{Skill: c.Subject}
 	if s != nil {
 		body.Agent, body.Mark = s.agent, m.agentOf(s).mark.String()
@@ -194,6 +197,9 @@ func (g *Gate) recordSession(c RecordSession) {
 	}
 	g.mu.Unlock()
 	body.Transition = transition(c)
+	if again && c.What == RecordOpened {
+		body.Transition = record.SessionResumed
+	}
 	if c.What == RecordSkill && c.Subject == "" {
 		body.Level = "" // the base manifest has no content, so it taints nothing
 	}

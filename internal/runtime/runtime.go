@@ -122,8 +122,24 @@ func (r *Runtime) boot(ctx context.Context) error {
 
 // Close ends the sessions, takes a last snapshot, and waits.
 func (r *Runtime) Close(ctx context.Context) error {
-	err := r.gate.Close(ctx)
+	err := errors.Join(r.gate.Close(ctx), r.closeInterrupted(ctx))
 	return errors.Join(err, r.barrier(ctx, changes))
+}
+
+// closeInterrupted ends the sessions that a crash interrupted and that nobody
+// took up again.
+func (r *Runtime) closeInterrupted(ctx context.Context) error {
+	var entries []record.Entry
+	for _, s := range r.parts.Log.State().Sessions() {
+		entries = append(entries, record.Entry{Session: s.ID, Body: record.Session{
+			Agent: s.Agent, Detail: "nobody took it up again", Transition: record.SessionClosed,
+		}})
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	_, err := r.parts.Log.Append(ctx, entries...)
+	return err
 }
 
 // Gate decides the calls of this runtime.

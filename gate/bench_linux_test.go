@@ -24,7 +24,10 @@ import (
 )
 
 // idle is a host and observer of files that are as they are to be.
-type idle struct{ file corpus.Copy }
+type idle struct {
+	file  corpus.Copy
+	state corpus.State
+}
 
 func (i idle) Touches(env capability.Envelope) (gate.Touches, error) {
 	in, path, _ := env.Target().Path()
@@ -33,9 +36,8 @@ func (i idle) Touches(env capability.Envelope) (gate.Touches, error) {
 
 func (i idle) Plan(_ context.Context, env capability.Envelope, _ gate.Staged) (gate.Plan, error) {
 	in, path, _ := env.Target().Path()
-	state := i.file.State()
 	return gate.Plan{
-		Reach: gate.Exact, Changes: []corpus.Change{{Object: corpus.Name(in, path), Before: state, After: state}},
+		Reach: gate.Exact, Changes: []corpus.Change{{Object: corpus.Name(in, path), Before: i.state, After: i.state}},
 		Before: []corpus.Copy{i.file}, After: []corpus.Copy{i.file},
 	}, nil
 }
@@ -51,12 +53,14 @@ func (i idle) Blind() []string { return nil }
 func (i idle) Read(_ context.Context, objects []corpus.Object) ([]corpus.State, error) {
 	out := make([]corpus.State, len(objects))
 	for n := range out {
-		out[n] = i.file.State()
+		out[n] = i.state
 	}
 	return out, nil
 }
 
-func (i idle) Snapshot(context.Context) (*corpus.Snapshot, error) { return corpus.NewSnapshot(nil), nil }
+func (i idle) Snapshot(context.Context) (*corpus.Snapshot, error) {
+	return corpus.NewSnapshot(nil), nil
+}
 
 // BenchmarkCall has irreversible calls decided by level, recorded in a log on
 // disk and done by a host that does nothing. Bare, in the same run, is a loop
@@ -78,7 +82,7 @@ func benchmarkCall(b *testing.B, flight int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	host := idle{gatetest.File("idle")}
+	host := idle{gatetest.File("idle"), gatetest.File("idle").State()}
 	bench := gatetest.New(b, nil, func(p *gate.Parts) {
 		p.Sink, p.Keep = log, log.Keep
 		p.Hosts = map[capability.Capability]gate.Host{capability.FSWriteIrrev: host}
