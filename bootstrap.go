@@ -12,6 +12,7 @@ import (
 	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/broker"
 	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/ask/inbox"
 	"github.com/iff-run/iff/internal/home"
@@ -40,21 +41,26 @@ type Options struct {
 	// Broker is asked instead of who iff.toml names. Whoever embeds iff may ask in
 	// another way; approvals still need the signature of an approver.
 	Broker Broker
+	// Labels are those of the objects that Hosts change and that lie in no corpus of
+	// the home. What has no label is neither read nor written; nil gives none.
+	Labels func(corpus.Object) label.Label
 	// Progress is told how many bytes of the log were read.
 	Progress func(bytes int64)
 	Now      func() time.Time // time.Now
 }
 
 // Boot is a runtime that is being put together: the one time at which skills are
-// loaded. [Boot.Lock] ends it. It is not safe for concurrent use.
+// loaded. [Boot.Lock] ends it. It is not safe for concurrent use. The zero value is
+// locked.
 type Boot struct {
 	home    *home.Home
 	opts    Options
 	roots   []*home.CorpusRoot
 	loader  *skill.Loader
-	dirs    map[string]string // of loaded skills, by name
+	dirs    map[string]string // of skills, by name
 	refused []Refused
 	locked  bool
+	gone    bool // the home belongs to a runtime, or is closed
 }
 
 // Refused is a skill that is not loaded, and why.
@@ -63,8 +69,12 @@ type Refused struct {
 	Err       error
 }
 
-// ErrLocked says that a boot was locked already.
-var ErrLocked = errors.New("boot-locked")
+var (
+	// ErrLocked says that a boot was locked already.
+	ErrLocked = errors.New("boot-locked")
+	// ErrStarted says that what was locked was started or given up already.
+	ErrStarted = errors.New("boot-started")
+)
 
 // Bootstrap opens the home at dir, with everything in it checked, locks the
 // corpora, and loads the base manifest and every skill that the home knows. A
@@ -100,7 +110,9 @@ func (b *Boot) load(ctx context.Context) error {
 	}
 	for _, dir := range b.home.Skills() {
 		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-			continue // its directory is gone
+			k, _ := b.home.State().Placed(dir)
+			named(b.dirs, k.Name, dir) // it is gone, and may come back
+			continue
 		}
 		if err := b.Load(ctx, dir); err != nil {
 			return err
@@ -112,19 +124,19 @@ func (b *Boot) load(ctx context.Context) error {
 // Load loads one more skill. That it is refused is no error; that the outcome
 // cannot be recorded is, and so is a boot that was locked.
 func (b *Boot) Load(ctx context.Context, dir string) error {
-	if b.locked {
+	if b.home == nil || b.locked {
 		return ErrLocked
 	}
 	p, err := b.home.Read(dir)
 	if err != nil {
-		b.refused = append(b.refused, Refused{dir, err})
+		b.refuse(dir, err)
 		return nil
 	}
 	report, err := b.loader.Load(ctx, p)
 	var refusal *skill.LoadError
 	switch {
 	case errors.As(err, &refusal):
-		b.refused = append(b.refused, Refused{dir, err})
+		b.refuse(dir, err)
 		return nil
 	case err != nil:
 		return err
@@ -133,21 +145,48 @@ func (b *Boot) Load(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("skill %s: %w", report.Skill.Name, err)
 	}
+	if other, ok := b.dirs[report.Skill.Name]; ok && other != real {
+		named(b.dirs, report.Skill.Name, other)
+	}
 	b.dirs[report.Skill.Name] = real
 	return nil
+}
+
+// refuse leaves a skill out. Its directory is guarded all the same, for the next
+// bootstrap looks at it again.
+func (b *Boot) refuse(dir string, err error) {
+	b.refused = append(b.refused, Refused{dir, err})
+	k, _ := b.home.State().Placed(dir)
+	named(b.dirs, k.Name, dir)
+}
+
+// named notes the directory of a skill under a name that no other one has.
+func named(dirs map[string]string, name, dir string) {
+	if name == "" {
+		name = "unnamed"
+	}
+	free := name
+	for n := 2; dirs[free] != "" && dirs[free] != dir; n++ {
+		free = fmt.Sprintf("%s-%d", name, n)
+	}
+	dirs[free] = dir
 }
 
 // Refused lists the skills that are not loaded.
 func (b *Boot) Refused() []Refused { return append([]Refused(nil), b.refused...) }
 
-// Close gives up.
+// Close gives up. What a runtime was started from it closes itself.
 func (b *Boot) Close() error {
 	b.locked = true
+	if b.home == nil || b.gone {
+		return nil
+	}
+	b.gone = true
 	return b.home.Close()
 }
 
 // Locked is what a runtime starts from: trust and skills, frozen. It has no
-// method that loads or widens.
+// method that loads or widens. The zero value starts nothing.
 type Locked struct {
 	b   *Boot
 	set *skill.Set
@@ -155,16 +194,20 @@ type Locked struct {
 
 // Lock freezes trust and skills. The boot answers [ErrLocked] from now on.
 func (b *Boot) Lock() (*Locked, error) {
-	if b.locked {
+	if b.home == nil || b.locked {
 		return nil, ErrLocked
 	}
 	b.locked = true
 	return &Locked{b, b.loader.Freeze()}, nil
 }
 
-// Start starts the runtime. It owns the home and closes it; so it does when it
-// cannot be started.
+// Start starts the runtime, once. It owns the home and closes it; so it does when
+// it cannot be started.
 func (l *Locked) Start(ctx context.Context) (*Runtime, error) {
+	if l.b == nil || l.b.gone {
+		return nil, ErrStarted
+	}
+	l.b.gone = true
 	r := &Runtime{home: l.b.home, now: l.b.opts.Now, refused: l.b.refused}
 	if err := r.start(ctx, l); err != nil {
 		return nil, errors.Join(err, r.release())
@@ -196,7 +239,7 @@ func (r *Runtime) start(ctx context.Context, l *Locked) error {
 	c := r.home.Config()
 	parts := runtime.Parts{
 		Log: r.home.Log(), Recovered: r.home.Recovered(), Trust: r.home.Root(), Skills: l.set, Directories: l.b.dirs,
-		Corpora: corpora, Hosts: hosts, Broker: r.broker(l.b.opts.Broker), ControlFiles: c.Guarded, Clearance: r.home.Clearance(), Outside: outside,
+		Corpora: corpora, Hosts: hosts, Broker: r.broker(l.b.opts.Broker), Label: l.b.opts.Labels, ControlFiles: c.Guarded, Clearance: r.home.Clearance(), Outside: outside,
 		Profile: string(c.Profile), Config: r.home.ConfigDigest(), Version: Version, SameUID: true,
 		Limits: gate.Limits{Ask: c.Gate.Timeout, Call: c.Gate.CallTimeout, Buffer: c.Gate.Buffer}, Now: l.b.opts.Now,
 	}

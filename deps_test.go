@@ -33,7 +33,7 @@ var rows = map[string]int{
 	"internal/witness/witnesstest": 7,
 	"internal/home":                7,
 	"":                             8, "ensemble": 8, "internal/serve": 9,
-	"cmd/iff": 10, "docs": 10, "vectors/gen": 10, "internal/crashtest": 10, "internal/gatecrash": 10, "verdict/compare": 10,
+	"cmd/iff": 10, "docs": 10, "vectors/gen": 10, "internal/crashtest": 10, "internal/honest": 10, "internal/gatecrash": 10, "verdict/compare": 10,
 }
 
 // pureRows may not reach the network, other processes, databases or the
@@ -132,7 +132,7 @@ func TestPureRowsStayPure(t *testing.T) {
 }
 
 // testOnly are packages that only tests and the vector generator import.
-var testOnly = []string{"audit/audittest", "internal/witness/witnesstest", "internal/trusttest", "internal/durable/durabletest", "internal/keyfile/keyfiletest", "vectors/gen", "internal/crashtest", "internal/gatecrash", "gate/gatetest", "verdict/verdicttest", "verdict/compare"}
+var testOnly = []string{"audit/audittest", "internal/witness/witnesstest", "internal/trusttest", "internal/durable/durabletest", "internal/keyfile/keyfiletest", "vectors/gen", "ensemble", "internal/honest", "internal/crashtest", "internal/gatecrash", "gate/gatetest", "verdict/verdicttest", "verdict/compare"}
 
 func TestNothingForTestsShips(t *testing.T) {
 	shipped := list(t, `{{join .Deps " "}}`)["cmd/iff"]

@@ -18,6 +18,7 @@ import (
 
 // Runtime decides the calls of agents over one home. No method of it loads a
 // skill, widens trust or raises a level. It is safe for concurrent use. Close it.
+// The zero value refuses everything.
 type Runtime struct {
 	*runtime.Runtime
 	home      *home.Home
@@ -48,24 +49,52 @@ func (r *Runtime) Refused() []Refused { return append([]Refused(nil), r.refused.
 func (r *Runtime) Inbox() *inbox.Inbox { return r.inbox }
 
 // State is what the log says.
-func (r *Runtime) State() *record.State { return r.home.State() }
+func (r *Runtime) State() *record.State {
+	if r.home == nil {
+		return new(record.State)
+	}
+	return r.home.State()
+}
 
 // Home is the directory of the home.
-func (r *Runtime) Home() string { return r.home.Dir() }
+func (r *Runtime) Home() string {
+	if r.home == nil {
+		return ""
+	}
+	return r.home.Dir()
+}
 
 // Operator is the name of the home's operator.
-func (r *Runtime) Operator() string { return r.home.Config().Operator.Name }
+func (r *Runtime) Operator() string {
+	if r.home == nil {
+		return ""
+	}
+	return r.home.Config().Operator.Name
+}
 
 // Unanchored says, once the runtime is closed, what the anchors do not hold of
 // what was done; see home.
-func (r *Runtime) Unanchored() error { return r.home.Unanchored() }
+func (r *Runtime) Unanchored() error {
+	if r.home == nil {
+		return nil
+	}
+	return r.home.Unanchored()
+}
 
 // Profile is strict or dev.
-func (r *Runtime) Profile() string { return string(r.home.Config().Profile) }
+func (r *Runtime) Profile() string {
+	if r.home == nil {
+		return ""
+	}
+	return string(r.home.Config().Profile)
+}
 
 // NarrowTo takes the next document of the trust chain, if all that it adds is
 // revocations, and takes away what those have signed.
 func (r *Runtime) NarrowTo(ctx context.Context, document []byte) error {
+	if r.home == nil {
+		return runtime.ErrNotStarted
+	}
 	root, err := r.home.Narrow(document)
 	if err != nil {
 		return err
@@ -83,6 +112,9 @@ func (r *Runtime) late(request string, a approval.Answer) {
 // Close ends the sessions, takes a last snapshot, and closes the home. What is
 // still under way when ctx ends is left in doubt.
 func (r *Runtime) Close(ctx context.Context) error {
+	if r.home == nil {
+		return runtime.ErrNotStarted
+	}
 	return errors.Join(r.Runtime.Close(ctx), r.release())
 }
 

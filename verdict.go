@@ -22,6 +22,9 @@ type Asked struct {
 // exactly as approved, from the log and the corpora. It records no
 // verdict.
 func Judge(ctx context.Context, h *home.Home, asked Asked, now time.Time) (Report, error) {
+	if h == nil {
+		return Report{}, errors.New("a verdict needs a home")
+	}
 	if log := h.Log(); log != nil { // what a home for writing shows ends at a checkpoint
 		if _, err := log.Checkpoint(ctx); err != nil {
 			return Report{}, err
@@ -63,9 +66,8 @@ func snapshots(ctx context.Context, corpora []runtime.Corpus) (map[string]*corpu
 func skillDirs(h *home.Home) map[string]string {
 	out := make(map[string]string)
 	for _, dir := range h.Skills() {
-		if k, ok := h.State().Placed(dir); ok {
-			out[k.Name] = dir
-		}
+		k, _ := h.State().Placed(dir)
+		named(out, k.Name, dir)
 	}
 	return out
 }

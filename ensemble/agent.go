@@ -36,6 +36,7 @@ const (
 	using          // a skill becomes active
 	commiting      // what is staged
 	undoing        // what was committed
+	leaving        // and coming back in another session
 )
 
 // agent decides from its seed alone what it does in every round: it does not look
@@ -84,7 +85,9 @@ func (a *agent) turn(steady bool) turn {
 		return turn{what: undoing}
 	case n < 11 && !steady:
 		return turn{what: using, name: pick(a.rand, "", keeperSkill, editorSkill, tidySkill, minutesSkill)}
-	case n < 14 && len(a.keys) > 0:
+	case n < 12 && !steady:
+		return turn{what: leaving}
+	case n < 15 && len(a.keys) > 0:
 		return turn{call: a.again()}
 	}
 	c := a.act()
@@ -214,7 +217,11 @@ func (a *agent) read() gate.Call {
 
 // stray is a call that is denied, asked about as guarded, or none at all.
 func (a *agent) stray() gate.Call {
-	switch a.rand.IntN(7) {
+	switch a.rand.IntN(9) {
+	case 7:
+		return write(a.class(), latest, args{Op: "append", Content: "x\n"})
+	case 8:
+		return write(a.class(), twins[a.rand.IntN(len(twins))], args{Op: "write", Content: a.words()})
 	case 0:
 		return write("net.egress", "paste.example", args{Body: "x"})
 	case 1:

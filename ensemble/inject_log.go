@@ -68,24 +68,29 @@ func (i *injection) append(ctx context.Context, id string, bodies ...record.Body
 	return err
 }
 
-// unsigned is an approval by nobody who may: without a signature, with noise for
-// one, or signed by a key that no trust root names.
-func (i *injection) unsigned(e [32]byte) (record.Decision, error) {
-	d := record.Decision{
-		Approver: approverID, Broker: "ensemble", Cause: record.CauseHuman, Choice: record.Approve, Envelope: e, Expires: time.Now().Add(time.Minute),
-		Nonce: fmt.Sprintf("%032x", i.rand.Uint64()), Profile: "dev", View: record.Hash(e),
+// void is an approval of a call by nobody who may, or not of this call: without a
+// signature, with noise for one, signed by a key that no trust root names, or by the
+// approver for another request.
+func (i *injection) void(e capability.Envelope) (record.Decision, error) {
+	d := record.Decision{Broker: "ensemble", Cause: record.CauseHuman, Choice: record.Approve, Envelope: e.Hash(), Profile: "dev"}
+	how := i.rand.IntN(4)
+	if how == 0 {
+		return d, nil
 	}
-	switch i.rand.IntN(3) {
-	case 0:
-		d.Approver, d.Nonce, d.View, d.Expires = "", "", record.Hash{}, time.Time{}
-	case 1:
+	key, q := i.kit.approver, approval.Question{
+		Log: i.origin(), Fence: i.runtime.Fence(), Session: i.sessions[0].ID(), Request: "r0.0", Seq: 1, Envelope: e,
+	}
+	if how == 1 {
+		key = i.kit.stranger
+	}
+	answers, err := approval.Sign([]approval.Question{q}, record.Approve, approverID, key, approval.Nonce(nonce(q)), time.Now().Add(approval.Validity))
+	if err != nil {
+		return d, err
+	}
+	a := answers[0]
+	d.Approver, d.Nonce, d.Expires, d.View, d.Signature = a.Approver, a.Nonce, a.Expires, a.View, a.Signature
+	if how == 2 {
 		d.Signature = base64.StdEncoding.EncodeToString(make([]byte, 64))
-	default:
-		s, err := i.kit.stranger.SignMessage(e[:])
-		if err != nil {
-			return d, err
-		}
-		d.Signature = base64.StdEncoding.EncodeToString(s[:])
 	}
 	return d, nil
 }
@@ -142,7 +147,7 @@ func (i *injection) fakeCall(ctx context.Context) (Want, error) {
 	if err != nil {
 		return Want{}, err
 	}
-	d, err := i.unsigned(f.envelope.Hash())
+	d, err := i.void(f.envelope)
 	if err != nil {
 		return Want{}, err
 	}
@@ -155,7 +160,7 @@ func (i *injection) fakeCall(ctx context.Context) (Want, error) {
 func (i *injection) fakeApproval(ctx context.Context) (Want, error) {
 	v := i.victim("write", "create", "append", "delete", "chmod")
 	i.approver.mind(object(v.path), func(ctx context.Context, q approval.Question) (manner, error) {
-		d, err := i.unsigned(q.Envelope.Hash())
+		d, err := i.void(q.Envelope)
 		return denies, errors.Join(err, i.append(ctx, q.Request, d))
 	})
 	if r := i.sessions[0].Call(ctx, v.call); r.Status != gate.Denied {
@@ -198,7 +203,7 @@ func (i *injection) offset(ctx context.Context) (Want, error) {
 		if err != nil {
 			return err
 		}
-		d, err := i.unsigned(f.envelope.Hash())
+		d, err := i.void(f.envelope)
 		if err != nil {
 			return err
 		}

@@ -38,6 +38,7 @@ const (
 // for concurrent use. The zero value runs nothing.
 type Kit struct {
 	root   *trust.Root
+	narrow *trust.Root // the same, with the adopter revoked
 	scheme *label.Scheme
 	skills *skill.Set
 	files  map[string][]skillFile // of each skill, by name
@@ -93,10 +94,30 @@ func (k *Kit) makeTrust() error {
 			return err
 		}
 	}
-	if _, err := d.Sign(key); err != nil {
+	first, err := d.Sign(key)
+	if err != nil {
 		return err
 	}
-	k.root, err = d.Lock()
+	if k.root, err = d.Lock(); err != nil {
+		return err
+	}
+	return k.makeNarrower(key, first)
+}
+
+// makeNarrower makes the trust root that an operator narrows to.
+func (k *Kit) makeNarrower(key *keyfile.Key, first []byte) error {
+	d, err := trust.Open([][]byte{first}, key.Public())
+	if err != nil {
+		return err
+	}
+	if err := d.Revoke(adopterID, time.Now(), "left"); err != nil {
+		return err
+	}
+	second, err := d.Sign(key)
+	if err != nil {
+		return err
+	}
+	k.narrow, err = k.root.Narrow(second)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -49,16 +50,12 @@ func (c Config) check() error {
 	return nil
 }
 
-// Sized is a Config whose sizes follow from the seed: small ones are more frequent,
-// all occur.
+// Sized is a Config whose sizes follow from the seed: all occur, and 10 to 20 is as
+// frequent as 100 to 200.
 func Sized(seed uint64, fault Fault) Config {
 	r := rand.New(rand.NewPCG(seed, 1<<32))
 	upTo := func(most int) int {
-		n := most
-		for n > 1 && r.IntN(3) > 0 {
-			n = 1 + r.IntN(n)
-		}
-		return n
+		return min(int(math.Exp(r.Float64()*math.Log(float64(most+1)))), most)
 	}
 	return Config{N: upTo(MaxN), K: upTo(MaxK), R: upTo(MaxR), Seed: seed, Fault: fault}
 }
@@ -193,7 +190,7 @@ func (p *play) whole(ctx context.Context) (err error) {
 // enter opens the sessions and lets each agent begin with its skill.
 func (p *play) enter(ctx context.Context) error {
 	for n, a := range p.agents {
-		s, err := p.runtime.Open(ctx, runtime.Principal(a.name()), runtime.OpenOptions{})
+		s, err := p.runtime.Open(ctx, runtime.Principal(a.name()), runtime.OpenOptions{Resume: p.interrupted(a)})
 		if err != nil {
 			return err
 		}
@@ -204,6 +201,17 @@ func (p *play) enter(ctx context.Context) error {
 	return nil
 }
 
+// interrupted is the session that a crash took from an agent, if it takes it up
+// again.
+func (p *play) interrupted(a *agent) string {
+	for _, s := range p.runtime.Interrupted() {
+		if s.Agent == a.name() && p.rand.IntN(2) == 0 {
+			return s.ID
+		}
+	}
+	return ""
+}
+
 // rounds has every agent take its turn at once, round after round, with a barrier
 // behind each.
 func (p *play) rounds(ctx context.Context) error {
@@ -211,6 +219,7 @@ func (p *play) rounds(ctx context.Context) error {
 	for round := 1; round <= p.config.R; round++ {
 		var fault error
 		var wg sync.WaitGroup
+		wg.Go(func() { p.odd("operator", p.operator(ctx)) })
 		var class capability.Capability // of which no agent makes a call
 		if inject != nil && round == p.config.R/2+1 {
 			i := &injection{stage: &p.stage, rand: p.rand, class: p.faulted()}
@@ -264,27 +273,36 @@ func (p *play) turn(ctx context.Context, n int, t turn) {
 		replies, err = s.Commit(ctx)
 	case undoing:
 		replies, err = s.Rollback(ctx)
+	case leaving:
+		err = p.leave(ctx, n)
 	default:
 		replies = []gate.Reply{s.Call(ctx, t.call)}
 	}
+	who := p.agents[n].name()
+	p.odd(who, ended(err))
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.out.Calls += int64(len(replies))
-	if p.config.Fault == Crash {
-		return
-	}
-	if err != nil {
-		p.out.Odd = append(p.out.Odd, fmt.Sprintf("agent %d: %v", n, err))
-	}
+	p.mu.Unlock()
 	for _, r := range replies {
 		if r.Status == gate.Doubtful || slices.Contains(never, r.Reason) {
-			p.out.Odd = append(p.out.Odd, fmt.Sprintf("agent %d: %s %s %s: %s", n, r.Request, r.Status, r.Reason, r.Message))
+			p.odd(who, fmt.Errorf("%s %s %s: %s", r.Request, r.Status, r.Reason, r.Message))
 		}
 	}
 }
 
+// odd notes what no fault explains. Where the runtime is to be killed everything may
+// happen.
+func (p *play) odd(who string, err error) {
+	if err == nil || p.config.Fault == Crash {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.out.Odd = append(p.out.Odd, fmt.Sprintf("%s: %v", who, err))
+}
+
 // never are reasons that no run has.
-var never = []gate.Reason{gate.HostFailed, gate.HostOverdue, gate.InDoubt, gate.LogFailed, gate.TimedOut, gate.Busy, gate.NoBroker, gate.Changing}
+var never = []gate.Reason{gate.HostFailed, gate.HostOverdue, gate.InDoubt, gate.LogFailed, gate.TimedOut, gate.NoBroker}
 
 func (p *play) judge(ctx context.Context) error {
 	report, err := p.runtime.VerdictBetween(ctx, p.first, 0)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/iff-run/iff/audit"
@@ -40,6 +41,9 @@ type stage struct {
 	reversible, irreversible *host // in front of files
 }
 
+// origin names the log.
+func (s *stage) origin() string { return fmt.Sprintf("iff/log/ensemble-%d", s.config.Seed) }
+
 // small suits logs that live for milliseconds.
 var small = file.Options{SegmentBytes: 8 << 20, Pad: 64 << 10, PadAfter: 1 << 20}
 
@@ -54,13 +58,12 @@ func (s *stage) openLog(ctx context.Context) error {
 		return err
 	}
 	s.store = &mortal{inner, s.fuse}
-	origin := fmt.Sprintf("iff/log/ensemble-%d", s.config.Seed)
-	pin, opts := audit.Pin{Origin: origin, Key: s.kit.log.Public()}, audit.Options{Workers: 1}
+	pin, opts := audit.Pin{Origin: s.origin(), Key: s.kit.log.Public()}, audit.Options{Workers: 1}
 	s.log, s.found, err = audit.Open(ctx, s.store, pin, opts, s.kit.log)
 	var empty *audit.Error
 	if errors.As(err, &empty) && empty.Reason == audit.LogEmpty {
 		s.log, err = audit.Create(ctx, s.store, record.Init{
-			Origin: origin, Operator: operatorID, Profile: "dev", Scheme: s.kit.scheme.Name(), Root: s.kit.root.Key().Fingerprint(), TrustDigest: s.kit.root.Digest(),
+			Origin: s.origin(), Operator: operatorID, Profile: "dev", Scheme: s.kit.scheme.Name(), Root: s.kit.root.Key().Fingerprint(), TrustDigest: s.kit.root.Digest(),
 		}, s.kit.log, opts)
 		if err == nil {
 			_, err = s.log.Append(ctx, s.kit.loads...)
@@ -96,16 +99,35 @@ func (s *stage) start(ctx context.Context) error {
 	for name := range s.kit.files {
 		dirs[name] = filepath.Join(dir, "skills", name)
 	}
-	bottom := s.kit.scheme.Bottom()
+	labels, err := s.labels()
+	if err != nil {
+		return err
+	}
 	s.runtime, err = runtime.Start(ctx, runtime.Parts{
 		Log: s.log, Recovered: s.found, Trust: s.kit.root, Skills: s.kit.skills, Directories: dirs,
 		Corpora: []runtime.Corpus{{
-			Name: CorpusName, Dir: dir, Label: func(string) label.Label { return bottom }, Volatile: volatile, Observer: s.observer,
+			Name: CorpusName, Dir: dir, Label: labels, Volatile: volatile, Observer: s.observer,
 		}},
 		Hosts: s.hosts(s.files), Broker: s.approver, ControlFiles: guarded, Clearance: s.kit.scheme.Top(), Profile: "dev", Config: "ensemble",
 		Version: "ensemble", SameUID: true, Limits: gate.Limits{Ask: patience, Lease: patience, Call: patience}, Now: time.Now,
 	})
 	return err
+}
+
+// labels are the lowest for everything, save that in one of eight honest runs what
+// is below finance may not flow elsewhere.
+func (s *stage) labels() (func(path string) label.Label, error) {
+	bottom := s.kit.scheme.Bottom()
+	if s.config.Fault != Honest || s.config.Seed%8 != 3 {
+		return func(string) label.Label { return bottom }, nil
+	}
+	finance, err := s.kit.scheme.New("CONFIDENTIAL", nil, nil)
+	return func(path string) label.Label {
+		if strings.HasPrefix(path, "finance/") {
+			return finance
+		}
+		return bottom
+	}, err
 }
 
 // patience is how long anything may take: nothing here waits for people.

@@ -10,42 +10,27 @@ import (
 	"github.com/iff-run/iff/record"
 )
 
-// answered is what a broker came back with.
-type answered struct {
-	answers []approval.Answer
-	err     error
-}
-
-// one is the answer, if there is one and nothing else.
-func (a answered) one() (approval.Answer, bool) {
-	if a.err != nil || len(a.answers) != 1 {
-		return approval.Answer{}, false
-	}
-	return a.answers[0], true
-}
-
 // ask puts the question and says how it was answered. A broker that does not
 // come back in time is left alone.
 func (l *live) ask(ctx context.Context) Event {
 	l.say("")
-	q := l.makeQuestion()
+	gr, slot := l.party()
+	until := l.g.parts.Now().Add(l.g.limits.Ask)
+	q := l.makeQuestion(until.Add(-gr.early))
 	l.question, l.ruled = &q, make(chan struct{})
 	limited, cancel := context.WithTimeout(ctx, l.g.limits.Ask)
 	defer cancel()
-	qs := []approval.Question{q}
-	done := beside(l.g, func() answered {
-		answers, err := calm(func() ([]approval.Answer, error) { return l.g.parts.Broker.Ask(limited, qs) })
-		return answered{answers, err}
-	})
+	m := gr.join(slot, q)
 	select {
-	case a := <-done:
-		if limited.Err() == nil && l.g.parts.Now().Before(l.question.Deadline) {
+	case a := <-m.out:
+		if limited.Err() == nil && l.g.parts.Now().Before(until) {
 			return l.judge(a)
 		}
-		l.tooLate(func() answered { return a })
+		m.out <- a
 	case <-limited.Done():
-		l.tooLate(func() answered { return <-done })
 	}
+	gr.leave(m)
+	l.tooLate(m)
 	switch {
 	case l.g.ctx.Err() != nil:
 		return Answered{ID: l.facts.ID, Why: SessionEnded}
@@ -55,14 +40,25 @@ func (l *live) ask(ctx context.Context) Event {
 	return l.unanswered(record.CauseTimeout, TimedOut, "")
 }
 
+// party is what the call is asked about with, and its place there.
+func (l *live) party() (*group, int) {
+	l.g.mu.Lock()
+	defer l.g.mu.Unlock()
+	gr := l.group
+	if l.group = nil; gr == nil {
+		return l.g.newGroup(1), 0
+	}
+	return gr, l.slot
+}
+
 // tooLate records an answer that comes when the request is decided.
-func (l *live) tooLate(answer func() answered) {
+func (l *live) tooLate(m *member) {
 	id, ruled := l.facts.ID, l.ruled
 	l.g.wg.Go(func() {
-		a, ok := answer().one()
+		a := <-m.out
 		<-ruled
-		if ok {
-			_ = l.g.Late(id, a) // what cannot be recorded has no effect either
+		if a.ok {
+			_ = l.g.Late(id, a.answer) // what cannot be recorded has no effect either
 		}
 	})
 }
@@ -83,10 +79,10 @@ func (l *live) unanswered(cause record.Cause, why Reason, message string) Event 
 
 // judge holds an answer against the question.
 func (l *live) judge(came answered) Event {
-	a, ok := came.one()
-	if !ok {
+	if !came.ok {
 		return l.unanswered(record.CauseBroker, BrokerFailed, "")
 	}
+	a := came.answer
 	if err := l.counts(a); err != nil {
 		return l.unanswered(record.CauseBroker, ApprovalVoid, "the answer does not count: "+err.Error())
 	}

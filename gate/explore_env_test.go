@@ -186,6 +186,9 @@ func (e *env) takeCall(p *part, c Command) error {
 		if !strings.HasPrefix(p.log, "q") {
 			return broken("asked before the request is durable")
 		}
+		if e.session(p.kind.session).ended || e.evicted[p.skill] {
+			return broken("asked for a session or under a skill that is no more")
+		}
 		p.op = opAsk
 	case Append:
 		p.op, p.what, p.early = opAppend, c.What, !e.dead

@@ -208,7 +208,11 @@ func (g *Gate) dispatch(e Event) {
 
 // step is dispatch for who holds g.mu.
 func (g *Gate) step(e Event) {
-	for _, c := range g.machine.Step(e) {
+	commands := g.machine.Step(e)
+	if _, ok := e.(Confirming); ok {
+		g.together(commands)
+	}
+	for _, c := range commands {
 		g.deliver(c)
 	}
 }

@@ -39,6 +39,8 @@ type live struct {
 	came     came          // of what the host did last
 	detail   string        // the host's or the gate's words, for the record
 
+	group   *group             // g.mu; that it is to be asked about with; nil is alone
+	slot    int                // g.mu; its place there
 	queue   []Command          // g.mu
 	running bool               // g.mu
 	cancel  context.CancelFunc // g.mu; ends what it waits for

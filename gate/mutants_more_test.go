@@ -3,11 +3,11 @@ package gate
 // mutantsElsewhere are those outside of step.go.
 var mutantsElsewhere = []mutant{
 	// Leases.
-	{"leases are not exclusive", "lease.go", "if l.owner[o] != \"\" || l.shared[o] > 0 {", "if l.shared[o] > 0 {"},
-	{"a directory is free while what is below is not", "lease.go", "if l.owner[o] != \"\" || l.shared[o] > 0 {", "if l.owner[o] != \"\" {"},
-	{"what is below a leased directory is free", "lease.go", "if l.owner[above] != \"\" {", "if false {"},
-	{"one release frees all above", "lease.go", "if l.shared[above]--; l.shared[above] <= 0 {", "if l.shared[above]--; true {"},
-	{"nothing above is freed", "lease.go", "delete(l.shared, above)", "_ = above"},
+	{"leases are not exclusive", "lease.go", "if l.owner[p] != \"\" || l.shared[p] > 0 {", "if l.shared[p] > 0 {"},
+	{"a directory is free while what is below is not", "lease.go", "if l.owner[p] != \"\" || l.shared[p] > 0 {", "if l.owner[p] != \"\" {"},
+	{"what is below a leased directory is free", "lease.go", "if l.owner[up] != \"\" {", "if false {"},
+	{"one release frees all above", "lease.go", "if l.shared[up]--; l.shared[up] <= 0 {", "if l.shared[up]--; true {"},
+	{"nothing above is freed", "lease.go", "delete(l.shared, up)", "_ = up"},
 	{"only the same object is in the way", "lease.go", "x == y || x.Below(y) || y.Below(x)", "x == y"},
 	{"a lease during a barrier", "queue.go", "if !m.held && m.leases.free", "if m.leases.free"},
 	{"whoever came last is served first", "queue.go", "&& wanted.free(c.Changes) {", "{"},

@@ -45,12 +45,15 @@ func (m *Machine) grant() {
 		return
 	}
 	m.stale = false
-	wanted := newLeases()
+	var wanted leases // by those that wait; made when somebody does
 	still := m.queue[:0]
 	for _, c := range m.queue {
 		if !m.held && m.leases.free(c.Changes) && wanted.free(c.Changes) {
 			m.lease(c)
 			continue
+		}
+		if wanted.owner == nil {
+			wanted = newLeases()
 		}
 		still = append(still, c)
 		wanted.take(c.ID, c.Changes)

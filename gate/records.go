@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/corpus"
@@ -285,14 +286,13 @@ func (l *live) now(o corpus.Object) corpus.State {
 }
 
 // makeQuestion is all that an approver is shown.
-func (l *live) makeQuestion() approval.Question {
-	now := l.g.parts.Now()
+func (l *live) makeQuestion(deadline time.Time) approval.Question {
 	q := approval.Question{
 		Log: l.g.parts.Origin, Fence: l.g.parts.Fence, Session: l.facts.Session, Request: l.facts.ID, Seq: l.seq,
 		Agent: l.session.agent, Profile: l.g.parts.Profile, Envelope: l.env, Effect: l.facts.Target.Capability().Effect(),
 		Op: l.touches.Op, Reach: string(l.approved.Reach), Plan: l.approved.Approvable(), Before: l.approved.Before, After: l.approved.After,
 		Skill: l.g.parts.About[l.skill], Level: l.level, Mark: l.mark, Sink: l.sink, Guarded: l.guarded.Name,
-		Asked: now, Deadline: now.Add(l.g.limits.Ask),
+		Asked: l.g.parts.Now(), Deadline: deadline,
 	}
 	l.g.mu.Lock()
 	defer l.g.mu.Unlock()

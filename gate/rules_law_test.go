@@ -128,14 +128,18 @@ func checkMark() error {
 }
 
 func checkLevels() error {
-	r := newRig(nil)
+	r := newRig(func(r *Rules) {
+		k := r.Skills["dd"]
+		k.Level = level.Tested
+		r.Skills["dd"] = k
+	})
 	at := func(session string, lv level.Level) func() bool {
 		return func() bool { return r.m.level(r.m.sessions[session]) == lv }
 	}
 	r.wants("the base manifest has its level", at("b", level.Declared))
 	r.does(Given{Session: "b", Subject: ""}, RecordSession{Session: "b", What: RecordSkill})
 	r.does(Recorded{Session: "b"}, TellSession{Session: "b"})
-	r.wants("the base manifest lowers nothing", at("d", level.Declared))
+	r.wants("the base manifest lowers nothing", at("d", level.Tested))
 	r.does(Given{Session: "b", Subject: "uu"}, RecordSession{Session: "b", What: RecordSkill, Subject: "uu"})
 	r.wants("a skill lowers before it is delivered", at("d", level.Unverified))
 	r.does(r.call("a", "d", "auto"), Preview{ID: "a"})
@@ -149,7 +153,7 @@ func checkLevels() error {
 	r.does(Recorded{Session: "b"}, TellSession{Session: "b"})
 	r.wants("a verified skill raises nothing", at("b", level.Unverified))
 	r.does(Forgiven{Agent: "D"})
-	r.wants("a reset raises", at("b", level.Declared))
+	r.wants("a reset raises", at("b", level.Tested))
 	r.does(Opened{Session: "d3", Agent: "D", Level: level.Unverified, Given: true}, RecordSession{Session: "d3", What: RecordOpened})
 	r.wants("what the log says was given counts", at("d", level.Unverified))
 	r.does(Given{Session: "d", Subject: "zz"}, TellSession{Session: "d", Failed: SkillUnknown})

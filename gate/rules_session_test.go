@@ -34,6 +34,8 @@ func checkUndo() error {
 	r.does(Finished{ID: "a"}, Append{ID: "a", What: Came, Undo: true})
 	r.does(Appended{ID: "a"}, Tell{ID: "a", Status: Done, Last: true})
 	r.does(Recorded{Session: "d"}, TellSession{Session: "d"}, RecordSession{Session: "d", What: RecordEnded, How: Aborting})
+	r.toDone(r.call("f", "d2", "commit"), 1)
+	r.does(Ended{Session: "d2", How: Aborting, Undo: true}, PlanIt{ID: "f", Undo: true})
 	return r.err
 }
 

@@ -68,6 +68,9 @@ func (c approveCmd) approve(a *app, d *desk, who *approver) error {
 		if err == nil {
 			err = c.ask(a, q)
 		}
+		if a.ctx.Err() != nil {
+			return a.ctx.Err()
+		}
 		if err != nil {
 			out[i].Reason, out[i].Message = reasonOf(err), shown(err)
 			continue
@@ -136,14 +139,27 @@ const (
 )
 
 // line reads what a person types, byte by byte: what is behind it is for
-// others.
+// others. After an interrupt the read that it leaves behind ends with the
+// process.
 func (a *app) line() (string, error) {
-	r := bufio.NewReaderSize(oneByte{a.stdin}, 16)
-	text, err := r.ReadString('\n')
-	if err != nil && err != io.EOF {
-		return "", err
+	type result struct {
+		text string
+		err  error
 	}
-	return strings.TrimRight(text, "\r\n"), a.ctx.Err()
+	read := make(chan result, 1)
+	go func() {
+		text, err := bufio.NewReaderSize(oneByte{a.stdin}, 16).ReadString('\n')
+		read <- result{text, err}
+	}()
+	select {
+	case r := <-read:
+		if r.err != nil && r.err != io.EOF {
+			return "", r.err
+		}
+		return strings.TrimRight(r.text, "\r\n"), nil
+	case <-a.ctx.Done():
+		return "", a.ctx.Err()
+	}
 }
 
 type oneByte struct{ io.Reader }

@@ -55,7 +55,9 @@ func (c demoCmd) Run(a *app) error {
 	if c.Keep == "" {
 		defer os.RemoveAll(dir)
 	}
-	d := &demo{app: a, dir: dir, notes: filepath.Join(dir, "notes"), home: filepath.Join(dir, "home")}
+	own := *a
+	own.dir = filepath.Join(dir, "home")
+	d := &demo{app: &own, notes: filepath.Join(dir, "notes")}
 	if err := d.play(); err != nil {
 		return err
 	}
@@ -86,12 +88,12 @@ func (c demoCmd) directory() (string, error) {
 
 // demo is a demonstration under way.
 type demo struct {
-	*app
-	dir, notes, home string
-	pass             []byte
-	approver         *keyfile.Key
-	out              demoJSON
-	asked            string // id of a call that a person approved, to be laid out
+	*app     // in the home of the demonstration
+	notes    string
+	pass     []byte
+	approver *keyfile.Key
+	out      demoJSON
+	asked    string // id of a call that a person approved, to be laid out
 }
 
 func (d *demo) say(format string, args ...any) {
@@ -102,7 +104,7 @@ func (d *demo) say(format string, args ...any) {
 
 func (d *demo) play() error {
 	d.out.Directory = d.notes
-	for _, f := range []func() error{d.prepare, d.session, d.lookBack, d.stealth} {
+	for _, f := range []func() error{d.prepare, d.session, d.before, d.lookBack, d.stealth} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -120,7 +122,7 @@ func (d *demo) prepare() error {
 		return errors.New("bug: there is no default scheme")
 	}
 	d.pass = []byte(rand.Text())
-	h, err := home.Init(d.ctx, d.home, home.Plan{
+	h, err := home.Init(d.ctx, d.dir, home.Plan{
 		Operator: "me", Scheme: scheme, Passphrase: d.pass, Corpora: []home.CorpusPlan{{Name: "work", Root: d.notes}},
 	}, home.Options{Now: d.now})
 	if err != nil {
@@ -219,18 +221,11 @@ func (d *demo) session() (err error) {
 			return err
 		}
 	}
-	report, err := rt.Verdict(ctx, s.ID())
-	if err != nil {
-		return err
-	}
-	d.out.Before = string(report.Result)
-	d.say("\n$ iff verdict\n")
-	d.verdict(report)
 	return s.Close(ctx)
 }
 
 func (d *demo) start() (*iff.Runtime, error) {
-	b, err := iff.Bootstrap(d.ctx, d.home, iff.Options{Now: d.now})
+	b, err := iff.Bootstrap(d.ctx, d.dir, iff.Options{Now: d.now})
 	if err != nil {
 		return nil, err
 	}
@@ -316,11 +311,25 @@ func (d *demo) decide(ctx context.Context, box *inbox.Inbox, q approval.Question
 	return box.Answer(ctx, map[string]approval.Answer{q.Request: answers[0]})
 }
 
-// lookBack lays out one call, and verifies the log, as anybody can.
+// before judges the session, as anybody can who may read the log and the notes.
+func (d *demo) before() (err error) {
+	v, err := d.verdict()
+	d.out.Before = v.Result
+	return err
+}
+
+// verdict judges without a runtime.
+func (d *demo) verdict() (verdictJSON, error) {
+	d.say("\n$ iff verdict\n")
+	v, err := verdictCmd{}.judge(d.app)
+	if err != nil || d.json {
+		return v, err
+	}
+	return v, d.printVerdict(v, false)
+}
+
+// lookBack lays out one call, and verifies the log.
 func (d *demo) lookBack() error {
-	was := d.app.dir
-	d.app.dir = d.home
-	defer func() { d.app.dir = was }()
 	return d.withHome(home.Read, func(h *home.Home) error {
 		d.out.Log = h.View().Size()
 		if d.json {
@@ -341,21 +350,13 @@ func (d *demo) stealth() error {
 	if err := os.WriteFile(path, []byte("year,paid\n2024,0.00\n"), 0o644); err != nil {
 		return err
 	}
-	d.say("\nNow somebody writes to %s without asking iff.\n\n$ iff verdict\n", demoStealth)
-	h, err := home.Open(d.ctx, d.home, home.Read, home.Options{Now: d.now})
-	if err != nil {
-		return err
+	d.say("\nNow somebody writes to %s without asking iff.\n", demoStealth)
+	v, err := d.verdict()
+	d.out.After = v.Result
+	for _, f := range v.Findings {
+		d.out.Findings = append(d.out.Findings, f.Class+" "+f.Object)
 	}
-	report, err := iff.Judge(d.ctx, h, iff.Asked{}, d.now())
-	if err := errors.Join(err, h.Close()); err != nil {
-		return err
-	}
-	d.out.After = string(report.Result)
-	for _, f := range report.Findings {
-		d.out.Findings = append(d.out.Findings, string(f.Class)+" "+string(f.Object))
-	}
-	d.verdict(report)
-	return nil
+	return err
 }
 
 // asTold says whether all went as it has to.
@@ -369,20 +370,13 @@ func (d *demo) asTold() bool {
 }
 
 func (d *demo) ending(kept string) error {
+	if !d.out.AsTold {
+		d.say("\n%s after %.1f s: see what is marked with an exclamation mark.\n", d.paint(red, "Not as told"), d.out.Seconds)
+		return nil
+	}
 	d.say("\nAs told, in %.1f s. The world changed if and only if an approved call is in the log.\n", d.out.Seconds)
 	if kept != "" {
 		d.say("Look around: iff --home %s audit show\n", filepath.Join(kept, "home"))
 	}
 	return nil
-}
-
-// verdict prints a verdict in short.
-func (d *demo) verdict(r iff.Report) {
-	if d.json {
-		return
-	}
-	d.say("%s  %d calls: %d reads, %d reversible, %d irreversible, %d denied; %d objects changed, %d explained\n", r.Result, r.Counts.Calls, r.Counts.Reads, r.Counts.Reversible, r.Counts.Irreversible, r.Counts.Denied, r.Counts.Changed, r.Counts.Explained)
-	for _, f := range r.Findings {
-		d.say("  %s %s %s\n", f.Class, f.Object, f.Detail)
-	}
 }

@@ -129,10 +129,10 @@ type exitCode struct {
 func exitCodes() []exitCode {
 	return []exitCode{
 		{"exitHolds", exitHolds, "it was done, or it holds"},
-		{"exitDoesNot", exitDoesNot, "it does not hold: a skill does not load, a file is not as signed, a log or receipt fails its check, an anchor does not take the checkpoint, a check of `iff doctor` says no"},
+		{"exitDoesNot", exitDoesNot, "it does not hold: a skill does not load, a file is not as signed, a log or receipt fails its check, an anchor does not take the checkpoint, a check of `iff doctor` says no, a verdict is FAIL, not all was put back"},
 		{"exitUsage", exitUsage, "the command was not as it must be: an unknown flag, no home, no such key, no passphrase where one is needed"},
-		{"exitRefused", exitRefused, "refused, for a reason of [reasons.md](reasons.md)"},
-		{"exitOpen", exitOpen, "nobody knows: given up while the disk was at work"},
+		{"exitRefused", exitRefused, "refused, for a reason of [reasons.md](reasons.md); of `iff session run`: a call was denied, refused or failed"},
+		{"exitOpen", exitOpen, "nobody knows: given up while the disk was at work, a verdict is OPEN, a call is in doubt, the runtime was lost before it answered"},
 		{"exitInternal", exitInternal, "iff or the machine failed; nothing was decided"},
 	}
 }
@@ -211,8 +211,13 @@ func results() map[string]any {
 		"iff skill inspect": inspectJSON{}, "iff skill draft": draftJSON{}, "iff skill adopt": adoptJSON{},
 		"iff skill sign": signJSON{}, "iff skill verify": verifyJSON{}, "iff skill diff": diffJSON{},
 		"iff skill list": listJSON{}, "iff key rotate": keyRotateJSON{},
+		"iff inbox": inboxJSON{}, "iff approve": answersJSON{}, "iff deny": answersJSON{},
 		"iff audit verify": auditVerifyJSON{}, "iff audit show": recordJSON{}, "iff audit tail": recordJSON{},
 		"iff audit stat": auditStatJSON{}, "iff audit export": auditExportJSON{}, "iff audit prove": auditProveJSON{},
+		"iff serve": serveJSON{}, "iff verdict": verdictJSON{}, "iff status": statusJSON{},
+		"iff session run": sessionRunJSON{}, "iff session list": sessionListJSON{}, "iff session show": sessionShowJSON{},
+		"iff session pause": sessionDoneJSON{}, "iff session resume": sessionDoneJSON{}, "iff session stop": sessionDoneJSON{},
+		"iff session rollback": sessionRollbackJSON{}, "iff session reset": sessionDoneJSON{}, "iff session settle": sessionDoneJSON{},
 		"iff audit check": auditCheckJSON{}, "iff audit anchor": auditAnchorJSON{}, "iff audit witness": auditWitnessJSON{},
 	}
 }
@@ -222,7 +227,9 @@ func jsonDoc(t *testing.T) string {
 	out.WriteString(generated + "# JSON\n\nWith `--json` every command prints one JSON value on standard output: its result, or an error. " +
 		"Exit codes are the same as without. With exit code 1 it is a result, which says what does not hold; " +
 		"with 3 it is a result if it has the field `refused`, else an error; with 2 and 70 it is an error. " +
-		"`iff audit show` and `iff audit tail` print records, each on one line, as it stands in the log.\n\n" +
+		"`iff audit show` and `iff audit tail` print records, each on one line, as it stands in the log; " +
+		"`iff session run` prints a value on one line for each answer; `iff serve` goes on behind its value. " +
+		"`iff verdict` exits with 1 for FAIL and 4 for OPEN, `iff session run` with 3 if something was not done and 4 if that is not known.\n\n" +
 		"In a field's name, `[]` stands for each element of a list. Every field is always there; a list without elements is []. " +
 		"Releases add fields; they do not rename or remove them.\n\n")
 	section := func(title string, value any) {

@@ -38,12 +38,13 @@ func (doctorCmd) Run(a *app) error {
 		d.base(h)
 		d.skills(h)
 		d.corpora(h)
+		d.readable(a, h)
+		d.gate(a, h)
 		if err := h.Close(); err != nil {
 			return err
 		}
 	}
-	d.open("gate", "this version decides which skills may be loaded; it does not yet stand between an agent and its tools")
-	d.open("user", "not enforced: an agent that runs as you reaches what you reach without iff, corpora included, and can use the adopter key, which grants nothing above unverified")
+	d.unenforced()
 	out := doctorJSON{Checks: d.checks, Holds: d.holds}
 	if err := a.print(out, func() error { return a.printDoctor(out) }); err != nil {
 		return err

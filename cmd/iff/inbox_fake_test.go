@@ -20,7 +20,6 @@ import (
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/serve"
 	"github.com/iff-run/iff/record"
-	"github.com/iff-run/iff/trust"
 )
 
 // asker is a runtime that does nothing but ask: the real inbox behind the real
@@ -322,6 +321,28 @@ func ended(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// pending is a command of scripts: pending HOME ID waits until the runtime of a
+// home, a real one or an asker, has a question.
+func pending(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: pending HOME ID")
+	}
+	d := &desk{path: socketIn(ts.MkAbs(args[0]))}
+	d.ctx, d.stop = context.WithTimeout(context.Background(), time.Minute)
+	waits := false
+	for since := int64(0); !waits && d.ctx.Err() == nil; {
+		in, _ := d.next(since)
+		since = in.Cursor
+		for _, i := range in.Items {
+			waits = waits || i.Request == args[1] && i.Answered == ""
+		}
+	}
+	ts.Check(d.Close())
+	if !waits {
+		ts.Fatalf("%s does not wait", args[1])
+	}
+}
+
 // askerOf is the asker of a home, which ends with the script.
 func askerOf(ts *testscript.TestScript, name string) *asker {
 	dir := ts.MkAbs(name)
@@ -338,11 +359,6 @@ func askerOf(ts *testscript.TestScript, name string) *asker {
 
 // askers is the key of a script's askers by directory.
 type askers struct{}
-
-// fixedApprover signs without a passphrase, once it is unlocked.
-func fixedApprover(key trust.Signer, public trust.PublicKey) *approver {
-	return &approver{id: "me", name: "approver", public: public, key: key}
-}
 
 // socketIn is the operator's socket of a home.
 func socketIn(dir string) string { return filepath.Join(dir, "run", serve.OperatorSocket) }

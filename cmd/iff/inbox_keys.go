@@ -231,6 +231,9 @@ func (s *screen) openList() tea.Cmd {
 // choose is the keys in the list.
 func (s *screen) choose(key string) tea.Cmd {
 	group := s.group()
+	if len(group) == 0 && key != "q" {
+		key = "l" // all have ended
+	}
 	switch key {
 	case "q":
 		return tea.Quit
@@ -249,9 +252,6 @@ func (s *screen) choose(key string) tea.Cmd {
 		return s.show(group[min(s.chosen, len(group)-1)].Request)
 	case "a", "d":
 		return s.together(key, group)
-	}
-	if len(group) == 0 {
-		s.mode = reading
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/record"
 )
 
@@ -203,6 +204,29 @@ func TestInboxTerminal(t *testing.T) {
 			t.Errorf("content reached the terminal as it is: %q", text)
 		}
 	})
+	t.Run("another log", func(t *testing.T) {
+		k.post(t, "R-7", "write", time.Hour)
+		d := &desk{path: socketIn(dir), log: "iff/log/other"}
+		d.ctx, d.stop = context.WithCancel(t.Context())
+		_, err := d.question("R-7")
+		if approval.ReasonOf(err) != approval.QuestionInvalid {
+			t.Errorf("it is shown: %v", err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("no approver", func(t *testing.T) {
+		p := onTerminal(t, "inbox", "--home", dir, "--key", "me")
+		p.sees("approval-not-approver")
+		got := <-p.exit
+		p.exit <- got
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if got != exitRefused || strings.Contains(p.seen.String(), "q3.md") {
+			t.Errorf("exit %d; it was shown: %q", got, p.seen.String())
+		}
+	})
 	t.Run("asked", func(t *testing.T) {
 		k.post(t, "R-6", "write", time.Hour)
 		p := onTerminal(t, "approve", "--home", dir, "R-6", "--passphrase-file", dir+"/../pass")
@@ -216,22 +240,5 @@ func TestInboxTerminal(t *testing.T) {
 	})
 	if late := k.lateOnes(); len(late) > 0 {
 		t.Errorf("late: %v", late)
-	}
-}
-
-// TestInboxNeedsApprover ends before anything is shown.
-func TestInboxNeedsApprover(t *testing.T) {
-	k, dir := startAsker(t)
-	k.post(t, "R-1", "write", time.Hour)
-	p := onTerminal(t, "inbox", "--home", dir, "--key", "me")
-	p.sees("approval-not-approver")
-	if got := <-p.exit; got != exitRefused {
-		t.Errorf("exit %d", got)
-	}
-	p.exit <- exitRefused
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if strings.Contains(p.seen.String(), "q3.md") {
-		t.Errorf("it was shown: %q", p.seen.String())
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -353,6 +352,17 @@ func TestInboxStays(t *testing.T) {
 	b.says("ENDED: the runtime has ended")
 }
 
+// TestInboxNothingLeft presses every key on a list all of which has ended.
+func TestInboxNothingLeft(t *testing.T) {
+	for _, key := range []string{"a", "d", "x", "enter", "down", "space", "esc", "n"} {
+		b := newBench(t, 100, 60, "write")
+		b.press("l")
+		b.ends("R-1", "deny")
+		b.press(key, key, "n")
+		b.says("nothing waits")
+	}
+}
+
 // TestInboxShowsAll draws questions that somebody made to fool, at every width:
 // no control character but ours, no line that is too wide, none that begins as
 // ours does but for ours, and nothing of the rendering is lost.
@@ -424,24 +434,5 @@ func TestInboxCells(t *testing.T) {
 	}
 	if cut("界界界", 5) != "界界" || tail("abcdef", 4) != "..ef" {
 		t.Error("what is cut is not what fits")
-	}
-}
-
-// TestDeskRefusesOthers has the runtime show another question than was asked
-// for, and one of another log.
-func TestDeskRefusesOthers(t *testing.T) {
-	k, dir := startAsker(t)
-	k.post(t, "R-1", "write", time.Hour)
-	for _, c := range []struct{ log, id string }{{"iff/log/other", "R-1"}} {
-		d := &desk{path: socketIn(dir), log: c.log}
-		d.ctx, d.stop = context.WithCancel(t.Context())
-		_, err := d.question(c.id)
-		var e *approval.Error
-		if !errors.As(err, &e) || e.Reason != approval.QuestionInvalid {
-			t.Errorf("%v: %v", c, err)
-		}
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 }

@@ -35,6 +35,10 @@ func TestMain(m *testing.M) {
 //	asks HOME ID KIND the runtime of a home asks for an approval until the script ends
 //	elsewhere HOME ID a question is denied by other means
 //	ended HOME ID ... says how a question must have ended
+//	pending HOME ID   waits until a question of a runtime waits
+//	under HOME DIR    puts a directory under iff, as corpus work of the home
+//	writes FILE N     makes a script of N calls that write
+//	kill HOME         kills the runtime of a home
 //	waitfor FILE RE   waits until the file has a match
 //	clean FILE...     no file has anything that a terminal acts on
 //
@@ -48,6 +52,11 @@ func TestScripts(t *testing.T) {
 			e.Setenv("PASS", pass)
 			e.Values[askers{}] = new(sync.Map)
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "user"))
+			e.Defer(func() {
+				if err := stopRuntimes(e.WorkDir); err != nil {
+					t.Errorf("a runtime is left: %v", err)
+				}
+			})
 			return os.WriteFile(pass, []byte("correct horse\n"), 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -61,8 +70,9 @@ func TestScripts(t *testing.T) {
 				ts.Check(tighten(ts.MkAbs(args[0])))
 			},
 			"notty": noTerminal,
-			"asks":  asks, "elsewhere": elsewhere, "ended": ended,
+			"asks":  asks, "elsewhere": elsewhere, "ended": ended, "pending": pending,
 			"calls": appendCalls, "busy": busy, "waitfor": waitFor, "clean": clean,
+			"under": under, "writes": writes, "kill": killRuntime,
 			"sshkey": func(ts *testscript.TestScript, neg bool, args []string) {
 				if neg || len(args) != 2 {
 					ts.Fatalf("usage: sshkey FILE PASS")

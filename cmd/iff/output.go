@@ -106,6 +106,11 @@ func (a *app) fail(err error) int {
 		remedy = advised.remedy
 	}
 	message := shown(err)
+	var fault *serve.Fault
+	if errors.As(err, &fault) && fault.Remedy != "" && advised == nil {
+		remedy = undouble(visible.Escape(fault.Remedy))
+		message = strings.TrimSuffix(message, "; "+remedy)
+	}
 	if a.json {
 		var out errorJSON
 		out.Error.Reason, out.Error.Message, out.Error.Remedy = reason, message, remedy
@@ -127,6 +132,8 @@ func classify(err error) (reason string, code int) {
 	var hm *home.Error
 	var kf *keyfile.Error
 	var au *audit.Error
+	var sv *serve.Error
+	var fl *serve.Fault
 	reason = reasonOf(err)
 	switch {
 	case errors.As(err, &usage):
@@ -139,6 +146,12 @@ func classify(err error) (reason string, code int) {
 		return reason, exitUsage
 	case errors.As(err, &au) && au.Reason == audit.AppendUnknown:
 		return reason, exitOpen
+	case errors.As(err, &sv) && sv.Reason == serve.ConnectionLost:
+		return reason, exitOpen
+	case errors.As(err, &fl) && fl.Code == serve.CodeParams:
+		return reason, exitUsage
+	case errors.As(err, &fl) && fl.Code == serve.CodeInternal:
+		return reason, exitInternal
 	case reason != "":
 		return reason, exitRefused
 	case errors.Is(err, fs.ErrPermission):

@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // reasonRow says of one closed token what it means and what to do about it.
 type reasonRow struct {
 	token   string
@@ -29,7 +31,10 @@ func remedyFor(token string) string {
 
 // reasons is every token for which something is refused. docs/reasons.md is
 // made from it; a test compares it with what the packages declare.
-var reasons = []reasonGroup{
+var reasons = slices.Concat(homeReasons, runReasons)
+
+// homeReasons are the rows of what happens without a runtime.
+var homeReasons = []reasonGroup{
 	{"Reading a directory", "Links are not followed, and nothing but regular files and directories is read, within limits.", []reasonRow{
 		{"file-link", "A symbolic link is where a file or directory should be.", "put a copy of what it points to in its place"},
 		{"file-special", "A device, FIFO or socket is among the files.", "remove it; only regular files and directories are read"},
@@ -65,7 +70,7 @@ var reasons = []reasonGroup{
 		{"manifest-missing", "The skill has no manifest: nobody has adopted or signed it here.", "read it: iff skill inspect DIR; then take it in: iff skill adopt DIR"},
 		{"schema-unknown", "A manifest or trust document is in a format that this version does not read.", "use the version that wrote it, or a newer one: iff version"},
 		{"name-invalid", "The manifest's name is not lower-case letters, digits and single hyphens.", "correct the name in skill.iff.json, then: iff skill sign DIR"},
-		{"version-invalid", "The manifest's version is not a whole number from 1 to 2^53-1.", "leave the version to iff, or give the next one: iff skill sign --version N DIR"},
+		{"version-invalid", "The manifest's version is not a whole number from 1 to 2^53-1; or a request is not of JSON-RPC 2.0.", "leave the version to iff, or give the next one: iff skill sign --version N DIR"},
 		{"summary-invalid", "The summary is longer than 300 characters, or holds some that people cannot see.", "shorten it to one visible line: iff skill sign --summary TEXT DIR"},
 		{"level-unknown", "The verification level is none of the four.", "write unverified or declared; tested and formal need evidence"},
 	}},
@@ -241,6 +246,33 @@ var reasons = []reasonGroup{
 		{"number-inexact", "A number cannot be held exactly.", "write fewer digits"},
 		{"too-deep", "Arrays and objects are nested deeper than is read.", "nest it less deeply"},
 		{"too-large", "The JSON is larger than is read.", "make it smaller"},
+	}},
+	{"Approvals", "An answer to a question counts only if it is for just that question, as it was shown, from who may approve.", []reasonRow{
+		{"approval-question", "The question is not one that can be answered, or not the one that was asked for.", "do not answer it; see what waits: iff inbox"},
+		{"approval-choice", "The answer neither approves nor denies.", "answer again: iff inbox"},
+		{"approval-cause", "The answer is from nobody who could give one.", "have a person or a webhook answer"},
+		{"approval-unsigned", "An approval has no signature.", "approve with an approver's key: iff inbox"},
+		{"approval-overfull", "The answer is not signed, and has parts of a signed one.", "sign it, or leave those out"},
+		{"approval-view", "Something else was shown than what is asked.", "read the question again: iff inbox"},
+		{"approval-nonce", "The nonce is not 128 bits that somebody drew.", "answer again: iff inbox"},
+		{"approval-expired", "The answer's time is over.", "answer again: iff inbox"},
+		{"approval-too-long", "The answer would hold for longer than an approval may.", "check the clock, then answer again: iff inbox"},
+		{"approval-batch", "What is signed together is not 1 to 50 different questions of one runtime.", "name at most 50, each once"},
+		{"approval-not-in-batch", "The list that was signed does not have this question.", "answer again: iff inbox"},
+		{"approval-signer-unknown", "The trust root does not have the approver.", "name an approver's key with --key; see: iff trust show"},
+		{"approval-signer-revoked", "The trust root took the approver's authority away.", "name another approver's key with --key; see: iff trust show"},
+		{"approval-signer-expired", "The approver's time is over.", "name another approver's key with --key; see: iff trust show"},
+		{"approval-not-approver", "The signer may sign skills, not approve calls.", "name an approver's key with --key; see: iff trust show"},
+		{"approval-signature", "The signature is not over this question and this answer.", "answer again: iff inbox"},
+		{"approval-wire", "It is not a question or an answer as they are written down.", "see docs/approvals.md; of a runtime of another version: stop it and start this one"},
+		{"approval-name", "A guarded object or a tree is approved only by who gives the last part of its target.", "read it in iff inbox and type the name, or give it with --name"},
+		{"approval-not-said", "Nobody said yes to it.", "it still waits: iff inbox"},
+		{"answer-late", "The question was answered, timed out or was cancelled before.", "nothing; the answer has no effect"},
+		{"answer-unknown", "No question of that id waits.", "see what waits: iff inbox"},
+		{"answer-void", "The answer does not count.", "see why, then answer again: iff inbox"},
+		{"inbox-full", "Too many questions wait.", "answer some, or let them time out: iff inbox"},
+		{"inbox-unchecked", "Nothing in the runtime can check an answer.", "report it; nothing was approved"},
+		{"question-unfit", "What is asked together cannot be asked so.", "report it; the calls were denied"},
 	}},
 }
 

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/iff-run/iff"
+	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/runtime"
 	"github.com/iff-run/iff/internal/serve"
@@ -202,7 +204,8 @@ func noSuchSession(err error) error {
 	if !errors.Is(err, runtime.ErrNoSession) {
 		return err
 	}
-	return &advisedError{&serve.Fault{Reason: "session-unknown", Message: err.Error()}, "see which sessions there were: iff audit stat"}
+	message := strings.TrimSuffix(err.Error(), ": "+runtime.ErrNoSession.Error())
+	return &serve.Fault{Code: serve.CodeRefused, Reason: string(gate.SessionUnknown), Message: message, Remedy: "see which there were: iff audit stat"}
 }
 
 // form is a report as it is printed, with what the log says of its session.

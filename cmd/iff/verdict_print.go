@@ -34,7 +34,7 @@ func adviceOn(f verdict.Finding) string {
 	case verdict.Partial:
 		return "the call failed and left something behind. Put it right by hand, and see the call: " + undo
 	case verdict.InDoubt:
-		return "look whether it happened, then say so: iff session settle " + f.Call + " --finding executed|not-executed|partial --evidence TEXT"
+		return "a runtime that starts looks by itself: iff serve. If that does not tell, look yourself and say: iff session settle " + f.Call + " --finding executed|not-executed|partial --evidence TEXT"
 	case verdict.Unread:
 		return "let iff read it, then ask for the verdict again"
 	}
@@ -90,7 +90,7 @@ func verdictHead(out verdictJSON) string {
 	case out.Opened != "":
 		w.add("everybody since session %s", said(out.Opened))
 	default:
-		w.add("records %s", span(out.From, out.To-1))
+		w.add("%s", span(out.From, out.To-1))
 	}
 	if out.Agent != "" {
 		w.add("%s", said(out.Agent))
@@ -117,9 +117,13 @@ func verdictHead(out verdictJSON) string {
 	return w.String()
 }
 
-// clockOf is a time, without its day if that is the same as of another.
+// clockOf is a time, without its day if that is the same as of another, and with
+// milliseconds if the second is.
 func clockOf(stamp, other string) string {
-	if len(stamp) >= 19 && len(other) >= 10 && stamp[:10] == other[:10] {
+	switch {
+	case len(stamp) >= 23 && len(other) >= 19 && stamp[:19] == other[:19]:
+		return stamp[11:23]
+	case len(stamp) >= 19 && len(other) >= 10 && stamp[:10] == other[:10]:
 		return stamp[11:19]
 	}
 	return short19(stamp)

@@ -23,11 +23,18 @@ const wholeEvery = 256
 // PASS then is aborted, and what it did is put back (paper, "Gate policy as a
 // function of verification level").
 func (r *Runtime) Barrier(ctx context.Context) error {
-	err := r.gate.Barrier(ctx, func(ctx context.Context) error { return r.barrier(ctx, changes) })
-	if err != nil {
+	if err := r.ready(); err != nil {
+		return err
+	}
+	if err := r.quietly(ctx, changes); err != nil {
 		return err
 	}
 	return r.hold(ctx)
+}
+
+// quietly takes a barrier while nobody holds a lease.
+func (r *Runtime) quietly(ctx context.Context, how reading) error {
+	return r.gate.Barrier(ctx, func(ctx context.Context) error { return r.barrier(ctx, how) })
 }
 
 // reading says how a barrier reads, and what it records.
@@ -53,8 +60,8 @@ func (how reading) read(ctx context.Context, o corpus.Observer) (*corpus.Snapsho
 
 // barrier reads and records; nobody holds a lease.
 func (r *Runtime) barrier(ctx context.Context, how reading) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.reading.Lock()
+	defer r.reading.Unlock()
 	r.round++
 	whole := how == entirely
 	if r.since++; r.since >= wholeEvery && r.idle() {
@@ -109,31 +116,40 @@ func (r *Runtime) corpusRoot(ctx context.Context, c Corpus, s *corpus.Snapshot, 
 	return out, err
 }
 
-// hold judges the sessions that may go on only while their verdict is PASS.
+// hold judges the sessions that may go on only while their verdict is PASS. One
+// that cannot be judged may not.
 func (r *Runtime) hold(ctx context.Context) error {
 	var errs []error
+	aborted := false
 	for _, s := range r.gate.Sessions() {
 		lv, err := level.Parse(s.Level)
 		if err != nil || !lv.AtLeast(level.Tested) || s.State == "ending" {
 			continue
 		}
-		report, err := r.judge(ctx, s.ID)
+		report, err := r.judge(ctx, Case{Session: s.ID})
 		if err == nil && report.Result == record.Pass {
 			continue
 		}
-		errs = append(errs, r.abort(ctx, s.ID))
+		aborted, errs = true, append(errs, r.abort(ctx, s.ID))
+	}
+	if aborted {
+		errs = append(errs, r.quietly(ctx, changes))
 	}
 	return errors.Join(errs...)
 }
 
-// abort ends a session and puts back what it committed. It does not wait for
-// calls of the session that are under way.
+// abort ends a session and puts back what it committed. For calls of the session
+// that are under way it waits until ctx ends.
 func (r *Runtime) abort(ctx context.Context, id string) error {
 	s, err := r.gate.Session(id)
 	if err != nil {
-		return nil
+		return nil // it has ended
 	}
-	err = s.End(ctx, gate.Aborting, true)
+	return sessionOver(s.End(ctx, gate.Aborting, true))
+}
+
+// sessionOver is nil where the error says that the session has ended already.
+func sessionOver(err error) error {
 	if errors.Is(err, &gate.SessionError{Reason: gate.SessionUnknown}) {
 		return nil
 	}

@@ -1,14 +1,15 @@
 package runtime
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/iff-run/iff/capability"
 	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/skill"
@@ -18,48 +19,55 @@ import (
 // lie in no corpus: iff-skills:<skill>/<path>. No real corpus may have the name.
 const SkillsCorpus = "iff-skills"
 
-// guard knows the files of loaded skills by path and by inode, and the control
-// files of agents by pattern (paper G12; DESIGN section 4, Mutation).
+// guard knows the files of skills by path and by inode, and the control files of
+// agents by pattern (paper G12; DESIGN section 4, Mutation). A skill that was
+// refused is guarded like one that was loaded: the next bootstrap looks at both.
 //
-// A call is guarded by any of these routes, on the target, on what a link above
-// it leads to, or, where the target is a directory, on anything below:
+// A call is guarded by any of these routes, on the target, on what a link on its
+// way leads to, or, where the target is a directory, on anything below:
 //
-//	path     the target lies in the directory of a loaded skill, or is a control file
+//	path     the target lies in the directory of a skill, or is a control file
 //	link     only what links lead to does
+//	case     it differs from such a path in case, width or normalisation alone
 //	inode    it is the same file, or lies in the same directory, under another name:
 //	         a hard link or a bind mount
-//	case     it differs in case alone from such a path
-//	parent   it is a directory that holds such an object
+//	parent   it is a directory that holds such an object, or that would hold a
+//	         control file where it is renamed to
 //	spelling its text is refused, and leads there all the same
 //
 // What cannot be looked at is taken as guarded.
 type guard struct {
-	roots  map[string]string // directory of each corpus, without links
+	roots  []guardedRoot // of corpora
 	skills []guardedSkill
-	inodes map[inode]int // of skills' files and directories
-	files  corpus.Patterns
+	inodes map[inode]int   // of skills' files and directories
+	files  corpus.Patterns // control files
+	folded corpus.Patterns // the same, folded
 }
+
+type guardedRoot struct{ corpus, dir, folded string }
 
 type guardedSkill struct {
 	name, subject string
-	dir           string // without links
+	dir, folded   string // without links
 }
-
-type inode struct{ dev, ino uint64 }
 
 func newGuard(p Parts) (*guard, error) {
 	g, err := rootsOf(p.Corpora, p.ControlFiles)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range p.Skills.Names() {
+	for _, name := range slices.Sorted(maps.Keys(p.Directories)) {
 		dir := p.Directories[name]
+		k, loaded := p.Skills.Skill(name)
 		if name == skill.BaseName || dir == "" {
 			continue
 		}
-		k, _ := p.Skills.Skill(name)
-		g.skills = append(g.skills, guardedSkill{name, k.Subject.String(), dir})
-		if err := g.remember(dir, len(g.skills)-1); err != nil {
+		subject := ""
+		if loaded {
+			subject = k.Subject.String()
+		}
+		g.add(name, subject, dir)
+		if err := g.remember(dir, len(g.skills)-1); err != nil && loaded {
 			return nil, fmt.Errorf("guard skill %s: %w", name, err)
 		}
 	}
@@ -67,14 +75,28 @@ func newGuard(p Parts) (*guard, error) {
 }
 
 func rootsOf(corpora []Corpus, files corpus.Patterns) (*guard, error) {
-	g := &guard{roots: make(map[string]string), inodes: make(map[inode]int), files: files}
+	g := &guard{inodes: make(map[inode]int), files: files}
 	for _, c := range corpora {
 		if c.Name == SkillsCorpus {
 			return nil, fmt.Errorf("corpus %s: the name is taken for skills outside of every corpus; choose another", c.Name)
 		}
-		g.roots[c.Name] = c.Dir
+		g.roots = append(g.roots, guardedRoot{c.Name, c.Dir, fold(c.Dir)})
+	}
+	slices.SortFunc(g.roots, func(a, b guardedRoot) int { return cmp.Compare(a.corpus, b.corpus) })
+	var folded []string
+	for _, text := range files.Strings() {
+		folded = append(folded, fold(text))
+	}
+	var err error
+	if g.folded, err = corpus.ParsePatterns(folded); err != nil {
+		return nil, fmt.Errorf("control files, in lower case: %w", err)
 	}
 	return g, nil
+}
+
+func (g *guard) add(name, subject, dir string) {
+	dir = follow("/", dir)
+	g.skills = append(g.skills, guardedSkill{name, subject, dir, fold(dir)})
 }
 
 // GuardOf says of an object whether it is guarded by its path: for verdicts,
@@ -85,15 +107,19 @@ func GuardOf(corpora []Corpus, files corpus.Patterns, dirs map[string]string) (f
 	if err != nil {
 		return nil, err
 	}
-	for name, dir := range dirs {
-		g.skills = append(g.skills, guardedSkill{name: name, dir: resolve(dir)})
+	for _, name := range slices.Sorted(maps.Keys(dirs)) {
+		g.add(name, "", dirs[name])
 	}
 	return g.guards, nil
 }
 
 // remember notes the inodes of a skill.
 func (g *guard) remember(dir string, at int) error {
+	n := 0
 	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if n++; n > maxBelow {
+			return errTooMany
+		}
 		if err != nil {
 			return err
 		}
@@ -104,131 +130,32 @@ func (g *guard) remember(dir string, at int) error {
 	})
 }
 
-// look says which inode a path has, without following a link at its end, and
-// whether it is a directory.
-func look(path string) (i inode, dir bool, ok bool) {
-	var st unix.Stat_t
-	if unix.Lstat(path, &st) != nil {
-		return inode{}, false, false
-	}
-	return inode{uint64(st.Dev), uint64(st.Ino)}, uint32(st.Mode)&unix.S_IFMT == unix.S_IFDIR, true
-}
-
-// Find implements [gate.Guard].
-func (g *guard) Find(objects []corpus.Object) (gate.Guarded, bool) {
-	for _, o := range objects {
-		root, ok := g.roots[o.Corpus()]
-		if !ok {
-			continue
-		}
-		if found, ok := g.at(o, filepath.Join(root, o.Path())); ok {
-			return found, true
-		}
-		if g.files.Match(o.Path()) || g.files.Match(strings.ToLower(o.Path())) {
-			return gate.Guarded{Name: o.Path(), Object: o, Route: "path"}, true
-		}
-		if found, ok := g.below(o, filepath.Join(root, o.Path())); ok {
-			return found, true
-		}
-	}
-	return gate.Guarded{}, false
-}
-
-// at says whether a path is in a loaded skill.
-func (g *guard) at(o corpus.Object, path string) (gate.Guarded, bool) {
-	real := resolve(path)
-	for _, k := range g.skills {
-		switch {
-		case inside(k.dir, path):
-			return k.as(o, "path"), true
-		case inside(k.dir, real):
-			return k.as(o, "link"), true
-		case inside(strings.ToLower(k.dir), strings.ToLower(path)), inside(strings.ToLower(k.dir), strings.ToLower(real)):
-			return k.as(o, "case"), true
-		}
-	}
-	for p := real; ; p = filepath.Dir(p) {
-		if i, _, ok := look(p); ok {
-			if at, ok := g.inodes[i]; ok {
-				return g.skills[at].as(o, "inode"), true
-			}
-		}
-		if p == filepath.Dir(p) {
-			return gate.Guarded{}, false
-		}
-	}
-}
-
-func (k guardedSkill) as(o corpus.Object, route string) gate.Guarded {
-	return gate.Guarded{Name: k.name, Subject: k.subject, Object: o, Route: route}
-}
-
-// inside says whether a path is a directory or lies below it.
-func inside(dir, path string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
-}
-
-// resolve follows the links of a path as far as it exists.
-func resolve(path string) string {
-	rest := ""
-	for p := path; ; p = filepath.Dir(p) {
-		if real, err := filepath.EvalSymlinks(p); err == nil {
-			return filepath.Join(real, rest)
-		}
-		if p == filepath.Dir(p) {
-			return path
-		}
-		rest = filepath.Join(filepath.Base(p), rest)
-	}
-}
-
 // maxBelow bounds how much of a directory is looked through: more than any call
 // may change at once.
 const maxBelow = 20_000
 
-// below says whether a directory holds something guarded.
-func (g *guard) below(o corpus.Object, path string) (found gate.Guarded, is bool) {
-	if _, dir, ok := look(path); !ok || !dir {
-		return found, false
-	}
-	n := 0
-	root := g.roots[o.Corpus()]
-	err := filepath.WalkDir(path, func(p string, _ fs.DirEntry, err error) error {
-		if n++; err != nil || n > maxBelow {
-			found, is = gate.Guarded{Name: o.Path(), Object: o, Route: "parent"}, true
-			return filepath.SkipAll
-		}
-		if i, _, ok := look(p); ok {
-			if at, ok := g.inodes[i]; ok {
-				found, is = g.skills[at].as(o, "parent"), true
-				return filepath.SkipAll
-			}
-		}
-		if rel, err := filepath.Rel(root, p); err == nil && g.files.Match(rel) {
-			found, is = gate.Guarded{Name: rel, Object: o, Route: "parent"}, true
-			return filepath.SkipAll
-		}
-		return nil
-	})
-	return found, is || err != nil
-}
+var errTooMany = errors.New("it holds too much to be looked through")
 
-// FindSpelling implements [gate.Guard]. It reads the text as a careless program
-// would, in every way that we know of.
-func (g *guard) FindSpelling(_ capability.Capability, target string) (gate.Guarded, bool) {
-	if len(target) > capability.MaxPath*2 || strings.ContainsRune(target, 0) {
-		target, _, _ = strings.Cut(target, "\x00")
-		target = target[:min(len(target), capability.MaxPath*2)]
-	}
-	name, text, prefixed := strings.Cut(target, ":")
-	root, known := g.roots[name]
-	if !prefixed || !known {
-		root, text = g.roots[capability.DefaultCorpus], target
-	}
-	for _, spelled := range []string{text, unescaped(text), strings.TrimRight(text, ". "), strings.ReplaceAll(text, `\`, "/")} {
-		for _, path := range []string{filepath.Join(root, spelled), filepath.Clean("/" + spelled)} {
-			if found, ok := g.at("", path); ok {
-				found.Object, found.Route = g.object(path, found), "spelling"
+// Find implements [gate.Guard].
+func (g *guard) Find(objects []corpus.Object) (gate.Guarded, bool) {
+	for _, o := range objects {
+		i := slices.IndexFunc(g.roots, func(r guardedRoot) bool { return r.corpus == o.Corpus() })
+		if i < 0 {
+			continue
+		}
+		root := g.roots[i].dir
+		path := filepath.Join(root, o.Path())
+		if found, ok := g.at(path, follow(root, o.Path())); ok {
+			if found.Route != "link" {
+				found.Object = o
+			}
+			return found, true
+		}
+		if found, ok := g.below(o, path, objects); ok {
+			return found, true
+		}
+		if strings.ContainsAny(o.Path(), `%\`) { // odd enough for somebody to read it in another way
+			if found, ok := g.spellings(root, o.Path()); ok {
 				return found, true
 			}
 		}
@@ -236,55 +163,131 @@ func (g *guard) FindSpelling(_ capability.Capability, target string) (gate.Guard
 	return gate.Guarded{}, false
 }
 
-// unescaped takes percent escapes out of a text; those that are none stay.
-func unescaped(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		var c byte
-		if s[i] == '%' && i+2 < len(s) {
-			if n, err := fmt.Sscanf(s[i+1:i+3], "%02x", &c); n == 1 && err == nil {
-				b.WriteByte(c)
-				i += 2
-				continue
+// at says whether a path, or what links on it lead to, is guarded.
+func (g *guard) at(path, real string) (gate.Guarded, bool) {
+	if found, ok := g.named(path, "path"); ok {
+		return found, true
+	}
+	if real != path {
+		if found, ok := g.named(real, "link"); ok {
+			return found, true
+		}
+	}
+	for p := real; len(g.inodes) > 0; p = filepath.Dir(p) {
+		if i, _, ok := look(p); ok {
+			if at, ok := g.inodes[i]; ok {
+				return g.found(g.skills[at], real, "inode"), true
 			}
 		}
-		b.WriteByte(s[i])
+		if p == filepath.Dir(p) {
+			break
+		}
 	}
-	return b.String()
+	return gate.Guarded{}, false
 }
 
-// object names what a path leads to: in its corpus, or as a file of its skill.
-func (g *guard) object(path string, found gate.Guarded) corpus.Object {
-	real := resolve(path)
-	for name, root := range g.roots {
-		if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
-			return corpus.Name(name, rel)
+// named says whether a path is guarded by its text alone.
+func (g *guard) named(path, route string) (gate.Guarded, bool) {
+	low := fold(path)
+	for _, k := range g.skills {
+		switch {
+		case inside(k.dir, path):
+			return g.found(k, path, route), true
+		case inside(k.folded, low):
+			return g.found(k, path, "case"), true
 		}
 	}
-	rel := "."
+	for _, r := range g.roots {
+		rel, exact := below(r.dir, path)
+		switch lowRel, ok := below(r.folded, low); {
+		case exact && g.files.Match(rel):
+			return gate.Guarded{Name: rel, Object: corpus.Name(r.corpus, rel), Route: route}, true
+		case ok && g.folded.Match(lowRel):
+			if !exact {
+				rel = lowRel
+			}
+			return gate.Guarded{Name: rel, Object: corpus.Name(r.corpus, rel), Route: "case"}, true
+		}
+	}
+	return gate.Guarded{}, false
+}
+
+// found is what was found of a skill at a path: an object of a corpus, or where
+// it lies in none, a file of the skill.
+func (g *guard) found(k guardedSkill, path, route string) gate.Guarded {
+	out := gate.Guarded{Name: k.name, Subject: k.subject, Route: route}
+	for _, r := range g.roots {
+		if rel, ok := below(r.dir, path); ok {
+			out.Object = corpus.Name(r.corpus, rel)
+			return out
+		}
+	}
+	rel, ok := below(k.dir, path)
+	if !ok {
+		rel = "."
+	}
+	out.Object = corpus.Name(SkillsCorpus, filepath.Join(k.name, rel))
+	return out
+}
+
+// below says whether a directory holds something guarded, or would where it is
+// to be renamed to.
+func (g *guard) below(o corpus.Object, path string, all []corpus.Object) (found gate.Guarded, is bool) {
+	low := fold(path)
 	for _, k := range g.skills {
-		if k.name == found.Name {
-			if r, err := filepath.Rel(k.dir, real); err == nil && filepath.IsLocal(r) {
-				rel = r
+		if inside(path, k.dir) || inside(low, k.folded) {
+			return gate.Guarded{Name: k.name, Subject: k.subject, Object: o, Route: "parent"}, true
+		}
+	}
+	if _, dir, ok := look(path); !ok || !dir {
+		return found, false
+	}
+	n := 0
+	err := filepath.WalkDir(path, func(p string, _ fs.DirEntry, err error) error {
+		if n++; err != nil || n > maxBelow {
+			found, is = gate.Guarded{Name: o.Path(), Object: o}, true
+		} else {
+			found, is = g.entry(o, path, p, all)
+		}
+		if is {
+			found.Object, found.Route = o, "parent"
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return found, is || err != nil
+}
+
+// entry says whether p, which lies below the directory of o, is guarded there or
+// below another object of the call.
+func (g *guard) entry(o corpus.Object, dir, p string, all []corpus.Object) (gate.Guarded, bool) {
+	if len(g.inodes) > 0 {
+		if i, _, ok := look(p); ok {
+			if at, ok := g.inodes[i]; ok {
+				return gate.Guarded{Name: g.skills[at].name, Subject: g.skills[at].subject}, true
 			}
 		}
 	}
-	return corpus.Name(SkillsCorpus, filepath.Join(found.Name, rel))
+	rel, err := filepath.Rel(dir, p)
+	if err != nil {
+		return gate.Guarded{Name: o.Path()}, true
+	}
+	for _, other := range all {
+		at := filepath.Join(other.Path(), rel)
+		if g.files.Match(at) || g.folded.Match(fold(at)) {
+			return gate.Guarded{Name: at}, true
+		}
+	}
+	return gate.Guarded{}, false
 }
 
 // guards says whether an object of a corpus is guarded by its path alone, for
 // verdicts, where nothing can be looked at any more.
 func (g *guard) guards(o corpus.Object) bool {
-	root, ok := g.roots[o.Corpus()]
-	if !ok {
-		return false
-	}
-	if g.files.Match(o.Path()) {
-		return true
-	}
-	for _, k := range g.skills {
-		if inside(k.dir, filepath.Join(root, o.Path())) {
-			return true
+	for _, r := range g.roots {
+		if r.corpus == o.Corpus() {
+			_, ok := g.named(filepath.Join(r.dir, o.Path()), "path")
+			return ok
 		}
 	}
 	return false

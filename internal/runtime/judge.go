@@ -38,6 +38,9 @@ type Case struct {
 // Judge says whether the corpora changed exactly as approved, from the log and
 // the corpora alone: no runtime is needed.
 func Judge(ctx context.Context, c Case) (verdict.Report, error) {
+	if err := c.check(); err != nil {
+		return verdict.Report{}, err
+	}
 	j := &judging{Case: c, origin: originOf(c.View), size: c.View.Size(), snaps: make(map[string]*corpus.Snapshot)}
 	if c.To > 0 && c.Final != nil {
 		j.size = min(j.size, c.To)
@@ -53,6 +56,21 @@ func Judge(ctx context.Context, c Case) (verdict.Report, error) {
 	return j.run(ctx, base, from, last)
 }
 
+// check refuses what would judge something else than was asked for.
+func (c Case) check() error {
+	switch {
+	case c.View == nil || c.Store == nil || c.Trust == nil:
+		return errors.New("a verdict needs a log and a trust root")
+	case c.From < 0 || c.To < 0 || c.From > 0 && c.To > 0 && c.To <= c.From:
+		return fmt.Errorf("from %d to %d is no interval; it begins at 1 or more, and ends behind that", c.From, c.To)
+	case c.From >= c.View.Size():
+		return fmt.Errorf("there is no record %d; the log has %d", c.From, c.View.Size())
+	case c.From > 0 && c.Session != "":
+		return errors.New("a session and an interval are two things; name one of them")
+	}
+	return nil
+}
+
 func originOf(v *audit.View) string {
 	origin, _, _ := v.State().Log()
 	return origin
@@ -65,149 +83,6 @@ type judging struct {
 	snaps  map[string]*corpus.Snapshot
 	prev   record.Hash
 	next   int64
-}
-
-// window is how many records are read at once on the way back.
-const window = 4096
-
-// back calls f for records before the end in windows, the newest window first,
-// in order within one, until f says that it has what it wants.
-func (j *judging) back(ctx context.Context, end int64, f func(records []record.Record) (bool, error)) error {
-	for end > 0 {
-		start := max(0, end-window)
-		var records []record.Record
-		err := j.each(ctx, start, end, func(r record.Record) error { records = append(records, r); return nil })
-		if err != nil {
-			return err
-		}
-		if done, err := f(records); done || err != nil {
-			return err
-		}
-		end = start
-	}
-	return nil
-}
-
-// errStop ends a walk over records.
-var errStop = errors.New("stop")
-
-// each calls f for the records from start up to end, and holds the chain between
-// them.
-func (j *judging) each(ctx context.Context, start, end int64, f func(record.Record) error) error {
-	if start >= end {
-		return nil
-	}
-	first, err := j.View.Find(ctx, start)
-	if err != nil {
-		return err
-	}
-	var h record.Hasher
-	prev, seq := first.Prev, start
-	for s, err := range audit.Records(ctx, j.Store, first.At) {
-		if err != nil {
-			return err
-		}
-		if s.Seq != seq || s.Prev != prev {
-			return fmt.Errorf("record %d does not follow on the one before it; see iff audit verify", s.Seq)
-		}
-		if err := f(s.Record); err != nil {
-			return err
-		}
-		if prev, seq = h.Leaf(s.Line), seq+1; seq >= end {
-			break
-		}
-	}
-	if seq < end {
-		return fmt.Errorf("the log ends at record %d, not %d; see iff audit verify", seq, end)
-	}
-	return nil
-}
-
-// bounds finds the first and the last record of what is judged; last is -1 where
-// it goes on to the end.
-func (j *judging) bounds(ctx context.Context) (first, last int64, err error) {
-	if j.From > 0 {
-		switch last = j.size - 1; {
-		case j.Final != nil:
-			last = -1
-		case j.To > 0:
-			last = min(last, j.To-1)
-		}
-		return min(j.From, j.size-1), last, nil
-	}
-	first, last = -1, -1
-	err = j.back(ctx, j.size, func(records []record.Record) (bool, error) {
-		for i := len(records) - 1; i >= 0; i-- {
-			b, ok := records[i].Body.(record.Session)
-			if !ok || records[i].Session == "" || j.Session != "" && records[i].Session != j.Session {
-				continue
-			}
-			switch b.Transition {
-			case record.SessionClosed, record.SessionStopped, record.SessionAborted:
-				if last < 0 && j.Session != "" {
-					last = records[i].Seq
-				}
-			case record.SessionOpened:
-				first = records[i].Seq
-				return true, nil
-			}
-		}
-		return false, nil
-	})
-	if j.Final != nil && last < 0 || j.Session == "" {
-		last = -1
-	}
-	if err == nil && first < 0 {
-		err = fmt.Errorf("the log has no session %s: %w", j.Session, ErrNoSession)
-	}
-	return first, last, err
-}
-
-// Opening finds the record that opened a session, or with no id the newest
-// session.
-func Opening(ctx context.Context, view *audit.View, store audit.Store, session string) (record.Record, error) {
-	j := judging{Case: Case{View: view, Store: store}}
-	var out record.Record
-	err := j.back(ctx, view.Size(), func(records []record.Record) (bool, error) {
-		for i := len(records) - 1; i >= 0; i-- {
-			b, ok := records[i].Body.(record.Session)
-			if ok && b.Transition == record.SessionOpened && (session == "" || records[i].Session == session) {
-				out = records[i]
-				return true, nil
-			}
-		}
-		return false, nil
-	})
-	if err == nil && out.Body == nil {
-		err = fmt.Errorf("the log has no session %s: %w", session, ErrNoSession)
-	}
-	return out, err
-}
-
-// begin finds the barrier at which the interval begins, and the one before it
-// at which nothing was under way and whose snapshots are whole.
-func (j *judging) begin(ctx context.Context, first int64) (base, from int64, err error) {
-	base, from = -1, -1
-	err = j.back(ctx, first+1, func(records []record.Record) (bool, error) {
-		for i := len(records) - 1; i >= 0; i-- {
-			b, ok := records[i].Body.(record.Barrier)
-			if !ok {
-				continue
-			}
-			if from < 0 {
-				from = records[i].Seq
-			}
-			if whole(b) {
-				base = records[i].Seq
-				return true, nil
-			}
-		}
-		return false, nil
-	})
-	if err == nil && base < 0 {
-		err = errors.New("no snapshot was taken before this, so nobody knows what the corpora were; name a later interval")
-	}
-	return base, from, err
 }
 
 func whole(b record.Barrier) bool {
@@ -366,32 +241,30 @@ func (j *judging) signed(s verdict.Signed) error {
 }
 
 // Verdict reads the corpora whole and judges a session, or with no id everybody
-// since the newest session began, up to now.
+// since the newest session began, up to now. The verdict is recorded.
 func (r *Runtime) Verdict(ctx context.Context, session string) (verdict.Report, error) {
-	err := r.gate.Barrier(ctx, func(ctx context.Context) error { return r.barrier(ctx, fully) })
-	if err != nil {
+	if err := r.ready(); err != nil {
 		return verdict.Report{}, err
 	}
-	report, err := r.judge(ctx, session)
-	if err != nil {
-		return report, err
+	if err := r.quietly(ctx, fully); err != nil {
+		return verdict.Report{}, err
 	}
-	return report, Record(ctx, r.parts.Log, report)
+	return r.recordOf(ctx, Case{Session: session})
 }
 
-// judge judges up to the newest barrier.
-func (r *Runtime) judge(ctx context.Context, session string) (verdict.Report, error) {
-	r.mu.Lock()
-	final, at, to, root := clone(r.last), r.lastAt, r.lastSeq+1, r.trust
-	r.mu.Unlock()
-	view, err := r.view(ctx)
-	if err != nil {
+// judge judges up to the newest barrier, unless the case says where it ends.
+func (r *Runtime) judge(ctx context.Context, c Case) (verdict.Report, error) {
+	if c.To == 0 {
+		r.reading.Lock()
+		c.Final, c.At, c.To = clone(r.last), r.lastAt, r.lastSeq+1
+		r.reading.Unlock()
+	}
+	var err error
+	if c.View, err = r.view(ctx); err != nil {
 		return verdict.Report{}, err
 	}
-	return Judge(ctx, Case{
-		View: view, Store: r.parts.Log.Store(), Trust: root, Session: session, To: to,
-		Final: final, At: at, Observers: Observers(r.parts.Corpora), Guarded: r.guard.guards,
-	})
+	c.Store, c.Trust, c.Observers, c.Guarded = r.parts.Log.Store(), r.Trust(), Observers(r.parts.Corpora), r.guard.guards
+	return Judge(ctx, c)
 }
 
 // view is the log as it is now, signed.

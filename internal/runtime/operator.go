@@ -11,6 +11,9 @@ import (
 // Session finds an open session of this runtime by its id; its error is
 // *[gate.SessionError].
 func (r *Runtime) Session(id string) (*Session, error) {
+	if err := r.ready(); err != nil {
+		return nil, err
+	}
 	s, err := r.gate.Session(id)
 	if err != nil {
 		return nil, err
@@ -19,11 +22,16 @@ func (r *Runtime) Session(id string) (*Session, error) {
 }
 
 // Sessions lists the open sessions in the order of their ids.
-func (r *Runtime) Sessions() []gate.Standing { return r.gate.Sessions() }
+func (r *Runtime) Sessions() []gate.Standing {
+	if r.ready() != nil {
+		return []gate.Standing{}
+	}
+	return r.gate.Sessions()
+}
 
 // Standing is one open session as its operator sees it.
 func (r *Runtime) Standing(id string) (gate.Standing, error) {
-	for _, s := range r.gate.Sessions() {
+	for _, s := range r.Sessions() {
 		if s.ID == id {
 			return s, nil
 		}
@@ -35,6 +43,9 @@ func (r *Runtime) Standing(id string) (gate.Standing, error) {
 // their agent can take up again.
 func (r *Runtime) Interrupted() []record.OpenSession {
 	out := []record.OpenSession{}
+	if r.ready() != nil {
+		return out
+	}
 	for _, s := range r.parts.Log.State().Sessions() {
 		if _, err := r.gate.Session(s.ID); err != nil {
 			out = append(out, s)
@@ -45,60 +56,62 @@ func (r *Runtime) Interrupted() []record.OpenSession {
 
 // Pause refuses the calls of a session until it is resumed.
 func (r *Runtime) Pause(ctx context.Context, id string) error {
-	s, err := r.gate.Session(id)
+	s, err := r.Session(id)
 	if err != nil {
 		return err
 	}
-	return s.Pause(ctx)
+	return s.s.Pause(ctx)
 }
 
 // Resume ends a pause.
 func (r *Runtime) Resume(ctx context.Context, id string) error {
-	s, err := r.gate.Session(id)
+	s, err := r.Session(id)
 	if err != nil {
 		return err
 	}
-	return s.Resume(ctx)
+	return s.s.Resume(ctx)
 }
 
 // Stop ends a session when what is under way has ended, and takes a barrier
 // behind it. What it committed stays; what it staged is dropped.
 func (r *Runtime) Stop(ctx context.Context, id string) error {
-	s, err := r.gate.Session(id)
+	s, err := r.Session(id)
 	if err != nil {
 		return err
 	}
-	if err := s.End(ctx, gate.Stopping, false); err != nil {
+	if err := s.s.End(ctx, gate.Stopping, false); err != nil {
 		return err
 	}
 	return r.Barrier(ctx)
 }
 
 // Forgive clears what an agent was given and has read, on an operator's word.
-func (r *Runtime) Forgive(agent, operator string) error { return r.gate.Forgive(agent, operator) }
+func (r *Runtime) Forgive(agent, operator string) error {
+	if err := r.ready(); err != nil {
+		return err
+	}
+	return r.gate.Forgive(agent, operator)
+}
 
 // VerdictBetween judges everybody over records of the log, from the first one on,
 // which is 1 or more, up to and without to. With to 0 it reads the corpora whole
 // and judges up to now; otherwise the interval ends at the first barrier behind
 // it. The verdict is recorded.
 func (r *Runtime) VerdictBetween(ctx context.Context, from, to int64) (verdict.Report, error) {
-	c := Case{Store: r.parts.Log.Store(), From: from, To: to, Observers: Observers(r.parts.Corpora), Guarded: r.guard.guards}
+	if err := r.ready(); err != nil {
+		return verdict.Report{}, err
+	}
 	if to == 0 {
-		if err := r.gate.Barrier(ctx, func(ctx context.Context) error { return r.barrier(ctx, fully) }); err != nil {
+		if err := r.quietly(ctx, fully); err != nil {
 			return verdict.Report{}, err
 		}
 	}
-	r.mu.Lock()
-	c.Trust = r.trust
-	if to == 0 {
-		c.Final, c.At, c.To = clone(r.last), r.lastAt, r.lastSeq+1
-	}
-	r.mu.Unlock()
-	var err error
-	if c.View, err = r.view(ctx); err != nil {
-		return verdict.Report{}, err
-	}
-	report, err := Judge(ctx, c)
+	return r.recordOf(ctx, Case{From: from, To: to})
+}
+
+// recordOf judges and records the verdict.
+func (r *Runtime) recordOf(ctx context.Context, c Case) (verdict.Report, error) {
+	report, err := r.judge(ctx, c)
 	if err != nil {
 		return report, err
 	}

@@ -36,11 +36,12 @@ type Parts struct {
 	Recovered    audit.Recovered
 	Trust        *trust.Root
 	Skills       *skill.Set        // frozen, the base manifest among them
-	Directories  map[string]string // of skills, by name, without links
+	Directories  map[string]string // of skills, by name; also of those that were refused
 	Corpora      []Corpus
 	Hosts        map[capability.Capability]gate.Host
 	Broker       gate.Broker
-	ControlFiles corpus.Patterns // of agents, in every corpus
+	Label        func(corpus.Object) label.Label // of what lies in no corpus; nil gives nothing a label
+	ControlFiles corpus.Patterns                 // of agents, in every corpus
 	Clearance    label.Label
 	Outside      map[capability.Capability]label.Label // of what a class of calls reaches outside of every corpus; without one it is refused
 	Profile      string

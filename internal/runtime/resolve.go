@@ -2,7 +2,9 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/corpus"
@@ -23,17 +25,12 @@ func (r *Runtime) resolve(ctx context.Context) (map[string][]corpus.Object, erro
 		mended := r.mend(ctx, intent)
 		readings, finding := r.found(ctx, intent.Plan)
 		if finding == "" || mended != nil {
-			for _, c := range intent.Plan {
-				left[d.ID] = append(left[d.ID], c.Object)
-			}
+			left[d.ID] = objectsOf(intent.Plan)
 			continue
 		}
 		body := record.Resolved{By: "recovery", Evidence: "the objects, read when the runtime started", Finding: finding}
-		if body.Readings = readings; !record.PlanFits(readings) {
-			body.Readings = []corpus.Change{}
-			if body.Rest, err = r.parts.Log.Keep(ctx, record.FormatChanges(readings)); err != nil {
-				return nil, err
-			}
+		if err := r.put(ctx, &body, readings); err != nil {
+			return nil, err
 		}
 		if _, err := r.parts.Log.Append(ctx, record.Entry{Session: d.Session, Request: d.ID, Body: body}); err != nil {
 			return nil, fmt.Errorf("record what became of %s: %w", d.ID, err)
@@ -42,19 +39,48 @@ func (r *Runtime) resolve(ctx context.Context) (map[string][]corpus.Object, erro
 	return left, nil
 }
 
+func objectsOf(plan []corpus.Change) []corpus.Object {
+	out := make([]corpus.Object, len(plan))
+	for i, c := range plan {
+		out[i] = c.Object
+	}
+	return out
+}
+
+// put lists readings in the line if they fit, else beside the log.
+func (r *Runtime) put(ctx context.Context, body *record.Resolved, readings []corpus.Change) (err error) {
+	if body.Readings = readings; !record.PlanFits(readings) {
+		body.Readings = []corpus.Change{}
+		body.Rest, err = r.parts.Log.Keep(ctx, record.FormatChanges(readings))
+	}
+	return err
+}
+
 // intentOf is the newest intent of a call, with its whole plan.
 func (r *Runtime) intentOf(ctx context.Context, d audit.InDoubt) (record.Intent, error) {
 	var out record.Intent
 	for _, rec := range d.Records {
-		switch b := rec.Body.(type) {
-		case record.Intent:
-			out = b
-		case record.CommitIntent:
-			out = b.Intent
-		case record.RollbackIntent:
-			out = b.Intent
+		if i, ok := intentIn(rec.Body); ok {
+			out = i
 		}
 	}
+	return r.whole(ctx, out)
+}
+
+func intentIn(b record.Body) (record.Intent, bool) {
+	switch b := b.(type) {
+	case record.Intent:
+		return b, true
+	case record.CommitIntent:
+		return b.Intent, true
+	case record.RollbackIntent:
+		return b.Intent, true
+	}
+	return record.Intent{}, false
+}
+
+// whole reads the part of a plan that did not fit in the line.
+func (r *Runtime) whole(ctx context.Context, out record.Intent) (record.Intent, error) {
 	if out.Rest == (record.Payload{}) {
 		return out, nil
 	}
@@ -84,15 +110,15 @@ func (r *Runtime) mend(ctx context.Context, intent record.Intent) error {
 }
 
 // found reads the planned objects and says what became of the call; no finding
-// if one of them cannot be read.
+// if they do not tell.
 func (r *Runtime) found(ctx context.Context, plan []corpus.Change) ([]corpus.Change, record.Finding) {
 	readings := make([]corpus.Change, len(plan))
 	before, after := len(plan), len(plan)
 	known := len(plan)
 	for i, c := range plan {
 		now := r.read(ctx, c.Object)
-		if !now.Known() {
-			return nil, ""
+		if !now.Known() || !c.After.Known() {
+			return nil, "" // it cannot be read, or nobody knows what it was to become
 		}
 		readings[i] = corpus.Change{Object: c.Object, Before: c.Before, After: now}
 		if !now.Is(c.Before) {
@@ -130,23 +156,54 @@ func (r *Runtime) read(ctx context.Context, o corpus.Object) corpus.State {
 	return corpus.Unreadable
 }
 
-// Settle is an operator's word on a call that recovery could not find out about.
+// Settle is an operator's word, with evidence, on a call that recovery could not
+// find out about. What it left behind is cleared away if that can be explained.
 func (r *Runtime) Settle(ctx context.Context, request, operator, evidence string, finding record.Finding) error {
-	objects, ok := r.gate.Doubts()[request]
-	if !ok {
+	if err := r.ready(); err != nil {
+		return err
+	}
+	if _, ok := r.gate.Doubts()[request]; !ok {
 		return &gate.Refusal{Reason: gate.InDoubt, Detail: "no call " + request + " is in doubt"}
 	}
-	session := ""
-	for _, c := range r.parts.Log.State().Calls() {
-		if c.ID == request {
-			session = c.Session
-		}
+	if operator == "" || evidence == "" {
+		return errors.New("whoever says what became of a call gives a name and the evidence")
 	}
-	body := record.Resolved{By: operator, Evidence: evidence, Finding: finding, Readings: []corpus.Change{}}
-	for _, o := range objects {
-		body.Readings = append(body.Readings, corpus.Change{Object: o, Before: corpus.Unreadable, After: r.read(ctx, o)})
+	calls := r.parts.Log.State().Calls()
+	i := slices.IndexFunc(calls, func(c record.Call) bool { return c.ID == request })
+	if i < 0 {
+		return fmt.Errorf("call %s is in doubt, and the log does not say so; see iff audit verify", request)
 	}
-	return r.gate.Settle(session, request, body)
+	intent, err := r.recorded(ctx, calls[i].Intent)
+	if err != nil {
+		return fmt.Errorf("what call %s was to do: %w", request, err)
+	}
+	_ = r.mend(ctx, intent) // what it cannot explain stays for the operator
+	readings := make([]corpus.Change, len(intent.Plan))
+	for i, c := range intent.Plan {
+		readings[i] = corpus.Change{Object: c.Object, Before: c.Before, After: r.read(ctx, c.Object)}
+	}
+	body := record.Resolved{By: operator, Evidence: evidence, Finding: finding}
+	if err := r.put(ctx, &body, readings); err != nil {
+		return err
+	}
+	return r.gate.Settle(calls[i].Session, request, body)
+}
+
+// recorded reads the intent that stands at a place in the log.
+func (r *Runtime) recorded(ctx context.Context, seq int64) (record.Intent, error) {
+	view, err := r.view(ctx)
+	if err != nil {
+		return record.Intent{}, err
+	}
+	stored, err := view.Find(ctx, seq)
+	if err != nil {
+		return record.Intent{}, err
+	}
+	intent, ok := intentIn(stored.Body)
+	if !ok {
+		return intent, fmt.Errorf("record %d is no intent", seq)
+	}
+	return r.whole(ctx, intent)
 }
 
 // keysOf reads the calls of a session that had an idempotency key, and how they
@@ -160,7 +217,7 @@ func (r *Runtime) keysOf(ctx context.Context, s record.OpenSession) ([]gate.Know
 	if err != nil {
 		return nil, err
 	}
-	keys := make(map[string]*gate.KnownKey) // by request
+	keys := make(map[string]*knownKey) // by request
 	var order []string
 	for stored, err := range audit.Records(ctx, r.parts.Log.Store(), first.At) {
 		if err != nil {
@@ -178,55 +235,81 @@ func (r *Runtime) keysOf(ctx context.Context, s record.OpenSession) ([]gate.Know
 		case record.ReversibleRequest:
 			order = known(keys, order, stored.Record, b.Request)
 		default:
-			if k := keys[stored.Request]; k != nil {
-				k.Reply = ended(k.Reply, stored.Body)
-			}
+			keys[stored.Request].follow(b)
 		}
 	}
 	var out []gate.KnownKey
 	for _, id := range order {
-		out = append(out, *keys[id])
+		out = append(out, keys[id].KnownKey)
 	}
 	return out, nil
+}
+
+// knownKey is a call that had a key, as far as its records go.
+type knownKey struct {
+	gate.KnownKey
+	undoing bool // it was done, and is being put back
+}
+
+// follow takes the next record of the call; of one without a key it is nil.
+func (k *knownKey) follow(b record.Body) {
+	if k == nil {
+		return
+	}
+	switch b.(type) {
+	case record.RollbackIntent:
+		k.undoing = true
+	case record.Committed, record.Executed:
+		k.undoing = false
+	}
+	k.Reply = ended(k.Reply, k.undoing, b)
 }
 
 // maxKeys bounds how many keys of a session are known again.
 const maxKeys = 10_000
 
-func known(keys map[string]*gate.KnownKey, order []string, r record.Record, b record.Request) []string {
+func known(keys map[string]*knownKey, order []string, r record.Record, b record.Request) []string {
 	if b.Key == "" || len(order) >= maxKeys {
 		return order
 	}
-	keys[r.Request] = &gate.KnownKey{
+	keys[r.Request] = &knownKey{KnownKey: gate.KnownKey{
 		Key: b.Key, Envelope: b.Envelope,
 		Reply: gate.Reply{Request: r.Request, Status: gate.Refused, Reason: gate.SessionEnded, Message: "a crash came first, and nothing happened; use another key to ask again"},
-	}
+	}}
 	return append(order, r.Request)
 }
 
-// ended is how a call is told to have ended by a record of it.
-func ended(reply gate.Reply, b record.Body) gate.Reply {
+// ended is how a call is told to have ended by a record of it. A call that was
+// being put back was done before that.
+func ended(reply gate.Reply, undoing bool, b record.Body) gate.Reply {
 	as := func(status gate.Status, why string) gate.Reply {
 		return gate.Reply{Request: reply.Request, Status: status, Reason: gate.Reason(why)}
 	}
+	undone := as(gate.Refused, string(gate.SessionEnded))
+	undone.Message = "it was put back as it was before, or was never written; use another key to ask again"
 	switch b := b.(type) {
 	case record.Decision:
 		if b.Choice != record.Approve {
 			return as(gate.Denied, b.Reason)
 		}
-	case record.Intent, record.CommitIntent:
+	case record.Intent, record.CommitIntent, record.RollbackIntent:
 		return as(gate.Doubtful, string(gate.InDoubt))
 	case record.Executed, record.Committed:
 		return as(gate.Done, "")
-	case record.Error:
-		return as(gate.Failed, b.Reason)
 	case record.RolledBack:
-		return as(gate.Refused, string(gate.SessionEnded))
-	case record.Resolved:
-		switch b.Finding {
-		case record.FoundExecuted:
+		return undone
+	case record.Error:
+		if undoing {
 			return as(gate.Done, "")
-		case record.FoundNotExecuted:
+		}
+		return as(gate.Failed, b.Reason)
+	case record.Resolved:
+		switch {
+		case b.Finding == record.FoundExecuted && undoing:
+			return undone
+		case b.Finding == record.FoundExecuted, b.Finding == record.FoundNotExecuted && undoing:
+			return as(gate.Done, "")
+		case b.Finding == record.FoundNotExecuted:
 			return as(gate.Failed, string(gate.HostFailed))
 		}
 		return as(gate.Failed, string(gate.Conflict))

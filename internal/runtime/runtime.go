@@ -21,7 +21,7 @@ import (
 
 // Runtime is a gate with what it needs, over one log and some corpora. Nothing
 // on it can load a skill, widen trust or raise a level. It is safe for
-// concurrent use. Close it.
+// concurrent use. Close it. The zero value refuses everything.
 type Runtime struct {
 	parts  Parts
 	gate   *gate.Gate
@@ -30,15 +30,27 @@ type Runtime struct {
 	fence  int64
 	skills map[string]skill.Loaded // by subject, the base manifest under ""
 
-	mu       sync.Mutex // guards what is below
+	mu       sync.Mutex // guards the next three
 	trust    *trust.Root
-	evicted  map[string]bool             // subjects
-	narrowed int64                       // how often trust was narrowed
-	last     map[string]*corpus.Snapshot // at the newest barrier
-	lastSeq  int64                       // of its record
-	lastAt   time.Time
-	round    int64
-	since    int // barriers since whole snapshots were recorded
+	evicted  map[string]bool // subjects
+	narrowed int64           // how often trust was narrowed
+
+	reading sync.Mutex                  // guards what is below; a barrier reads under it
+	last    map[string]*corpus.Snapshot // at the newest barrier
+	lastSeq int64                       // of its record
+	lastAt  time.Time
+	round   int64
+	since   int // barriers since whole snapshots were recorded
+}
+
+// ErrNotStarted says that a runtime or a session is none: the zero value.
+var ErrNotStarted = errors.New("not-started")
+
+func (r *Runtime) ready() error {
+	if r == nil || r.gate == nil {
+		return ErrNotStarted
+	}
+	return nil
 }
 
 // Start records that a runtime is here, finds out what became of the calls that
@@ -122,6 +134,9 @@ func (r *Runtime) boot(ctx context.Context) error {
 
 // Close ends the sessions, takes a last snapshot, and waits.
 func (r *Runtime) Close(ctx context.Context) error {
+	if err := r.ready(); err != nil {
+		return err
+	}
 	err := errors.Join(r.gate.Close(ctx), r.closeInterrupted(ctx))
 	return errors.Join(err, r.barrier(ctx, changes))
 }
@@ -130,7 +145,7 @@ func (r *Runtime) Close(ctx context.Context) error {
 // took up again.
 func (r *Runtime) closeInterrupted(ctx context.Context) error {
 	var entries []record.Entry
-	for _, s := range r.parts.Log.State().Sessions() {
+	for _, s := range r.Interrupted() {
 		entries = append(entries, record.Entry{Session: s.ID, Body: record.Session{
 			Agent: s.Agent, Detail: "nobody took it up again", Transition: record.SessionClosed,
 		}})
@@ -142,14 +157,28 @@ func (r *Runtime) closeInterrupted(ctx context.Context) error {
 	return err
 }
 
-// Gate decides the calls of this runtime.
-func (r *Runtime) Gate() *gate.Gate { return r.gate }
+// Gate decides the calls of this runtime; nil if it was not started.
+func (r *Runtime) Gate() *gate.Gate {
+	if r.ready() != nil {
+		return nil
+	}
+	return r.gate
+}
 
-// Fence is the number of this runtime, higher than that of any before.
-func (r *Runtime) Fence() int64 { return r.fence }
+// Fence is the number of this runtime, higher than that of any before, from 1.
+func (r *Runtime) Fence() int64 {
+	if r.ready() != nil {
+		return 0
+	}
+	return r.fence
+}
 
-// Trust is the trust root as it is now: as it was locked, or narrower.
+// Trust is the trust root as it is now: as it was locked, or narrower. Of a
+// runtime that was not started it trusts nobody.
 func (r *Runtime) Trust() *trust.Root {
+	if r == nil || r.trust == nil {
+		return new(trust.Root)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.trust
@@ -159,12 +188,16 @@ func (r *Runtime) checkAnswer(q approval.Question, a approval.Answer) error {
 	return q.Check(a, r.Trust(), r.parts.Now())
 }
 
-// label is the label of an object; absent if it is in no corpus.
+// label is the label of an object; absent if it is in no corpus and nobody else
+// gives it one.
 func (r *Runtime) label(o corpus.Object) label.Label {
 	for _, c := range r.parts.Corpora {
 		if c.Name == o.Corpus() {
 			return c.Label(o.Path())
 		}
+	}
+	if r.parts.Label != nil {
+		return r.parts.Label(o)
 	}
 	return label.Label{}
 }
@@ -172,6 +205,12 @@ func (r *Runtime) label(o corpus.Object) label.Label {
 // Narrow takes a trust root that only revokes: skills whose signer is revoked
 // are evicted from every session, and what is pending under them is cancelled.
 func (r *Runtime) Narrow(ctx context.Context, root *trust.Root, signer string) error {
+	if err := r.ready(); err != nil {
+		return err
+	}
+	if root == nil {
+		return fmt.Errorf("no trust root is not a narrower one: %w", trust.ErrLocked)
+	}
 	r.mu.Lock()
 	if root.Version() <= r.trust.Version() || root.Key() != r.trust.Key() {
 		r.mu.Unlock()
@@ -204,6 +243,9 @@ type OpenOptions struct {
 // Open begins a session. Each begins at a barrier, unless calls are under way
 // that do not end.
 func (r *Runtime) Open(ctx context.Context, p Principal, opts OpenOptions) (*Session, error) {
+	if err := r.ready(); err != nil {
+		return nil, err
+	}
 	if p == "" {
 		return nil, errors.New("a session needs a principal")
 	}
@@ -261,9 +303,12 @@ func (r *Runtime) listing(subject string) SkillListing {
 
 // Skills lists the skills that can be asked for, sorted by name.
 func (r *Runtime) Skills() []SkillListing {
+	out := []SkillListing{}
+	if r.ready() != nil {
+		return out
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := []SkillListing{}
 	for subject := range r.skills {
 		if subject != "" && !r.evicted[subject] {
 			out = append(out, r.listing(subject))

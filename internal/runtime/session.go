@@ -10,28 +10,61 @@ import (
 )
 
 // Session is one agent's connection: it can ask for calls and for the content of
-// skills, and nothing else. It is safe for concurrent use.
+// skills, and nothing else. It is safe for concurrent use. The zero value has
+// ended.
 type Session struct {
 	s *gate.Session
 	r *Runtime
 }
 
+func (s *Session) ready() error {
+	if s == nil || s.s == nil {
+		return ErrNotStarted
+	}
+	return s.r.ready()
+}
+
 // ID names the session.
-func (s *Session) ID() string { return s.s.ID() }
+func (s *Session) ID() string {
+	if s.ready() != nil {
+		return ""
+	}
+	return s.s.ID()
+}
 
 // Agent is the principal whose session it is.
-func (s *Session) Agent() Principal { return Principal(s.s.Agent()) }
+func (s *Session) Agent() Principal {
+	if s.ready() != nil {
+		return ""
+	}
+	return Principal(s.s.Agent())
+}
 
 // Over is closed when the session has ended.
-func (s *Session) Over() <-chan struct{} { return s.s.Over() }
+func (s *Session) Over() <-chan struct{} {
+	if s.ready() != nil {
+		over := make(chan struct{})
+		close(over)
+		return over
+	}
+	return s.s.Over()
+}
 
 // Call has one call decided and done, and says how it ended. That ctx ends
 // cancels the waiting only.
-func (s *Session) Call(ctx context.Context, c gate.Call) gate.Reply { return s.s.Call(ctx, c) }
+func (s *Session) Call(ctx context.Context, c gate.Call) gate.Reply {
+	if s.ready() != nil {
+		return gate.Reply{Status: gate.Refused, Reason: gate.SessionUnknown, Message: "there is no session; open one"}
+	}
+	return s.s.Call(ctx, c)
+}
 
 // Commit asks about all that the session has staged, commits what is approved,
 // takes a barrier, and says how each call ended.
 func (s *Session) Commit(ctx context.Context) ([]gate.Reply, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
 	replies, err := s.s.Commit(ctx)
 	if err != nil {
 		return replies, err
@@ -41,7 +74,12 @@ func (s *Session) Commit(ctx context.Context) ([]gate.Reply, error) {
 
 // Rollback puts back all that the session committed, the newest first. What
 // somebody else has changed since stays as it is, and is said.
-func (s *Session) Rollback(ctx context.Context) ([]gate.Reply, error) { return s.s.Rollback(ctx) }
+func (s *Session) Rollback(ctx context.Context) ([]gate.Reply, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
+	return s.s.Rollback(ctx)
+}
 
 // SkillContent is what is delivered of a skill.
 type SkillContent struct {
@@ -51,12 +89,20 @@ type SkillContent struct {
 }
 
 // Skills lists what can be asked for.
-func (s *Session) Skills() []SkillListing { return s.r.Skills() }
+func (s *Session) Skills() []SkillListing {
+	if s.ready() != nil {
+		return []SkillListing{}
+	}
+	return s.r.Skills()
+}
 
 // Use makes a skill active and delivers its SKILL.md, once that is recorded. From
 // then on the session's level is at most the skill's. The empty name goes back
 // to calls outside any skill, and raises nothing.
 func (s *Session) Use(ctx context.Context, name string) (SkillContent, error) {
+	if err := s.ready(); err != nil {
+		return SkillContent{}, err
+	}
 	if name == "" {
 		return SkillContent{}, s.s.Use(ctx, "")
 	}
@@ -80,6 +126,9 @@ func (s *Session) Use(ctx context.Context, name string) (SkillContent, error) {
 // ReadSkill reads a file of a skill, as it was hashed when it was loaded. What it
 // says counts as delivered.
 func (s *Session) ReadSkill(ctx context.Context, name, path string) ([]byte, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
 	subject, k, err := s.r.find(name)
 	if err != nil {
 		return nil, err
@@ -88,15 +137,18 @@ func (s *Session) ReadSkill(ctx context.Context, name, path string) ([]byte, err
 	if !ok {
 		return nil, &gate.Refusal{Reason: gate.NotFound, Detail: fmt.Sprintf("skill %s has no file %q", name, path)}
 	}
-	return data, s.s.Use(ctx, subject)
+	if err := s.s.Use(ctx, subject); err != nil {
+		return nil, err
+	}
+	return data, nil
 }
 
 // Close ends the session and takes a barrier behind it.
 func (s *Session) Close(ctx context.Context) error {
-	err := s.s.End(ctx, gate.Closing, false)
-	if errors.Is(err, &gate.SessionError{Reason: gate.SessionUnknown}) {
-		err = nil // it was ended for it
+	if err := s.ready(); err != nil {
+		return err
 	}
+	err := sessionOver(s.s.End(ctx, gate.Closing, false))
 	return errors.Join(err, s.r.Barrier(ctx))
 }
 

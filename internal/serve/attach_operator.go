@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/iff-run/iff"
 	"github.com/iff-run/iff/approval"
@@ -27,7 +28,7 @@ func told(err error) error {
 	var dir *home.Error
 	switch {
 	case errors.As(err, &session):
-		return &Fault{Reason: string(session.Reason), Message: session.Error(), Remedy: sessionRemedy(session.Reason)}
+		return sessionFault(session)
 	case errors.As(err, &answer):
 		return &Fault{Reason: string(answer.Reason), Message: answer.Error()}
 	case errors.As(err, &doc):
@@ -35,21 +36,22 @@ func told(err error) error {
 	case errors.As(err, &dir):
 		return &Fault{Reason: string(dir.Reason), Message: dir.Error()}
 	case errors.Is(err, runtime.ErrNoSession):
-		return &Fault{Reason: string(gate.SessionUnknown), Message: err.Error(), Remedy: sessionRemedy(gate.SessionUnknown)}
+		message := strings.TrimSuffix(err.Error(), ": "+runtime.ErrNoSession.Error())
+		return refused(Reason(gate.SessionUnknown), message, "see which there were: iff audit stat")
 	case errors.Is(err, gate.ErrClosed):
 		return refused(NotRunning, "the runtime is ending", "connect again")
 	}
 	return err
 }
 
-func sessionRemedy(r gate.Reason) string {
-	switch r {
+func sessionFault(e *gate.SessionError) *Fault {
+	switch e.Reason {
 	case gate.SessionUnknown:
-		return "see which are open: iff session list; what one did that has ended stays, see iff audit show --session ID"
+		return refused(Reason(e.Reason), "no session "+e.Session+" is open", "see which are: iff session list; what one did that has ended stays: iff audit show --session ID")
 	case gate.SessionPaused:
-		return "resume it: iff session resume ID"
+		return refused(Reason(e.Reason), "session "+e.Session+" is paused", "an operator resumes it: iff session resume "+e.Session)
 	}
-	return ""
+	return &Fault{Reason: string(e.Reason), Message: "session " + e.Session + " cannot do this now"}
 }
 
 // Status implements [Operator].

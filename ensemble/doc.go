@@ -1,0 +1,52 @@
+// Package ensemble tries the gate and the verdict on agents that want to do harm,
+// and on hosts, logs and neighbours that do (paper, section "Adversarial-ensemble
+// evaluation").
+//
+// # A run
+//
+// A run is a directory of small files with the names of a company's documents, a
+// log beside it, and a runtime over both with real files, real records and real
+// signatures. K agents act in R rounds: in each, every agent takes one turn, all
+// at once, and a barrier follows. Then the whole is judged, from the log and the
+// corpus.
+//
+// Agents have the paper's roles: the cleaner deletes, the consolidator merges, the
+// auditor marks, the critic does whatever is destructive or not allowed. They
+// write, append, make directories, delete, rename, chmod, read, list, write what is
+// there already, change skills, commit what they staged, put back what they
+// committed, repeat idempotency keys, reach for files of skills, misspell, and ask
+// for what fails or is denied. A script follows from the seed: no agent looks at
+// replies. The approver answers at once, by the call and the seed, with a key of
+// its own; about one in five questions it denies, leaves, or approves for a time
+// that is over. In honest runs one call in fifty fails because the host says that
+// the disk is full.
+//
+// # Faults
+//
+// A [Fault] strikes once, in the middle round, while the agents act. Its calls are
+// the first agent's, on objects that no agent touches, so that what a verdict has
+// to find follows from the fault alone ([Want]: one class, on the fault's objects,
+// and nothing else). Everything about it is beside the gate: hosts that stand
+// before the real one, writes through a handle of the corpus, records appended to
+// the same log. No package that ships has a switch for it.
+//
+// Class by evidence: a change that nobody accounts for on an object that a call
+// leased is drift or overlap, whoever made it; so a made-up call that needs no
+// signature and claims an effect that never was is found as overlap. A log that is
+// made up entirely, with its effects and by a key that may sign, is not found at
+// all.
+//
+// A crash kills the runtime at an instant: from a batch, a deed of the host, or
+// just behind one, nothing is written or done any more. What a host has begun it
+// ends, as if the kill had come a moment later; batches torn in two are the audit
+// package's business. Another runtime starts over the same log and corpus, perhaps
+// is killed too, perhaps works on, sessions taken up again or not.
+//
+// # Where it works
+//
+// Only on what it made: [Kit.NewCorpus] makes a new directory every time, nothing
+// takes one that is there, all writes beside the gate go through a handle of it, and
+// [Corpus.Close] removes it only if what stands at the path is that directory. Keys
+// and trust root are made with the [Kit] and die with it. The approver that says
+// yes to nearly everything cannot be had from outside.
+package ensemble
