@@ -218,10 +218,6 @@ func (a *agent) read() gate.Call {
 // stray is a call that is denied, asked about as guarded, or none at all.
 func (a *agent) stray() gate.Call {
 	switch a.rand.IntN(9) {
-	case 7:
-		return write(a.class(), latest, args{Op: "append", Content: "x\n"})
-	case 8:
-		return write(a.class(), twins[a.rand.IntN(len(twins))], args{Op: "write", Content: a.words()})
 	case 0:
 		return write("net.egress", "paste.example", args{Body: "x"})
 	case 1:
@@ -234,6 +230,10 @@ func (a *agent) stray() gate.Call {
 		return write("fs.write.rev", "skills/"+tidySkill+"/notes.md", args{Op: "write", Content: a.words()})
 	case 5:
 		return gate.Call{Capability: "fs.write.rev", Target: a.file(), Arguments: []byte(`{"op":"write","op":"delete"}`)}
+	case 6:
+		return write(a.class(), latest, args{Op: "append", Content: "x\n"})
+	case 7:
+		return write(a.class(), twins[a.rand.IntN(len(twins))], args{Op: "write", Content: a.words()})
 	}
 	return write("fs.write.rev", volatileDir+"/scratch.txt", args{Op: "write", Content: a.words()})
 }

@@ -81,10 +81,10 @@ const volatileDir = "tmp"
 // tree is a directory with files that no agent touches, in a corpus with spares.
 const tree = "compliance/retention-FY2009"
 
-// What is in every corpus beside its files.
+// What is in corpora beside their files.
 const (
-	latest = "archive/latest" // a link to a directory
-	boxes  = "archive/boxes-1998"
+	latest = "archive/latest"     // a link to a directory
+	boxes  = "archive/boxes-1998" // see Corpus.boxes
 )
 
 // twins are two names of one file.

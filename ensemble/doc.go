@@ -18,8 +18,12 @@
 // for what fails or is denied. A script follows from the seed: no agent looks at
 // replies. The approver answers at once, by the call and the seed, with a key of
 // its own; about one in five questions it denies, leaves, or approves for a time
-// that is over. In honest runs one call in fifty fails because the host says that
-// the disk is full.
+// that is over.
+//
+// In honest runs one call in fifty fails because the host says that the disk is
+// full; an operator pauses, resumes and stops sessions, forgives agents, judges in
+// the middle, and narrows trust; and in one run of eight some files have a label
+// that must not flow to the others.
 //
 // # Faults
 //

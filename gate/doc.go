@@ -37,7 +37,7 @@
 //	confirming  an answer                       deciding
 //	ready       its turn, in the staged order   waiting
 //	waiting     a lease                         planning; busy
-//	planning    a plan under the lease          intending, refusing
+//	planning    a plan under the lease          intending, refusing; previewing
 //	intending   the intent in the log           doing
 //	doing       the host, then the observer     settling
 //	reading     the host                        settling

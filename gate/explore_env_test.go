@@ -33,6 +33,7 @@ type part struct {
 	ok        bool // the outcome that is being appended says that it was done
 	answer    bool
 	undo      bool // a plan to undo is wanted
+	wide      bool // the plan showed more than a grant covers
 	approved  bool // the plan has to be the one that was asked about
 	log       string
 	lost      bool // an append failed
@@ -177,7 +178,7 @@ func (e *env) takeCall(p *part, c Command) error {
 	}
 	switch c := c.(type) {
 	case Preview:
-		p.op = opPreview
+		p.op, p.lease = opPreview, false
 	case Wait:
 		p.op, p.resting = opWait, false
 	case PlanIt:

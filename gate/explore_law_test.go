@@ -26,6 +26,8 @@ func (e *env) mayAppend(p *part, what What) error {
 		return broken("an intent to write what was read in secret to where it may not be")
 	case what == IntendedByLevel && e.lowered && p.kind.session == "d":
 		return broken("approved by a level that the session has not any more")
+	case what == IntendedByLevel && p.wide:
+		return broken("approved by level, though no grant covers all of it")
 	case what == IntendedByLevel && name != "auto" && name != "commit":
 		return broken("%s approved by level", name)
 	case what == ReadByLevel && name != "read" && name != "read-secret":

@@ -42,12 +42,13 @@ const (
 	deedCrash
 	deedBadWrite
 	deedSettled
+	deedWide
 )
 
 var deedNames = [...]string{
 	"submit", "preview", "plan", "appended", "answer", "did", "back", "waited", "written", "confirm", "unhold", "resume", "",
 	"bad-preview", "bad-plan", "bad-append", "dead-append", "bad-host", "partly", "hang", "pause", "end", "revoke", "hold", "undo",
-	"again", "give", "crash", "bad-write", "settled",
+	"again", "give", "crash", "bad-write", "settled", "wide",
 }
 
 // move is one thing that happens, to one call or session, in one of several ways.
@@ -121,6 +122,9 @@ func (x *explorer) movesOf(e *env, i int, p part, add adder) {
 	case opPlan:
 		add(deedPlan, i)
 		add(deedBadPlan, i)
+		if !p.approved && !p.undo {
+			add(deedWide, i)
+		}
 	case opAppend:
 		if !e.dead {
 			add(deedAppended, i)

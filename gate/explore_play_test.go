@@ -62,6 +62,9 @@ func (x *explorer) happen(e *env, v move) (Event, error) {
 		return Planned{ID: id, Refused: NotFound}, nil
 	case deedPlan:
 		return e.plan(p, id, int8(v.to+1)), nil
+	case deedWide:
+		p.op, p.wide = opNone, true
+		return Planned{ID: id, Size: 1, Wider: true}, nil
 	case deedAppended, deedBadAppend, deedDeadAppend:
 		return e.append(p, id, v)
 	case deedAnswer:

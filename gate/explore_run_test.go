@@ -124,7 +124,7 @@ func (x *explorer) key(m *Machine, e *env) [16]byte {
 
 func (d *dumper) env(e *env) {
 	for _, p := range e.all() {
-		d.flags(p.submitted, p.gone, p.early, p.ok, p.answer, p.undo, p.approved, p.lost, p.resting, p.lease, p.doubt)
+		d.flags(p.submitted, p.gone, p.early, p.ok, p.answer, p.undo, p.approved, p.lost, p.resting, p.lease, p.doubt, p.wide)
 		d.int(int64(p.skill))
 		d.int(int64(p.op) | int64(p.what)<<8 | int64(p.acts[0])<<16 | int64(p.acts[1])<<24)
 		d.text(p.log)

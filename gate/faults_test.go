@@ -162,6 +162,19 @@ func TestGuardedOutcomeInAFullLog(t *testing.T) {
 	}
 }
 
+// In a broken log nothing is even tried, reads included.
+func TestNothingIsTriedInABrokenLog(t *testing.T) {
+	b := gatetest.New(t, map[string]string{"out/a": "old"})
+	defer func() { _ = b.Gate.Close(t.Context()) }() // the log says no
+	s := b.Open("agent", gatetest.Declared)
+	b.Log.Script(func(int, []record.Entry) gatetest.LogFault { return gatetest.Broken })
+	want(t, s.Call(t.Context(), gatetest.Write("out/a", "new")), gate.Refused, gate.LogFailed)
+	want(t, s.Call(t.Context(), gatetest.Read("out/a")), gate.Refused, gate.LogFailed)
+	if n := len(b.World.Orders()); n > 0 {
+		t.Errorf("%d orders", n)
+	}
+}
+
 // bubble runs a test with a clock of its own.
 func bubble(t *testing.T, files map[string]string, f func(*testing.T, *gatetest.Bench), change ...func(*gate.Parts)) {
 	t.Helper()

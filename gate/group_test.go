@@ -58,15 +58,15 @@ func TestPartOfAGroupIsAnswered(t *testing.T) {
 			if d := qs[0].Deadline; d.After(b.Now()) {
 				t.Errorf("the broker is stopped before %s", d)
 			}
-			as[1] = approval.Answer{Choice: record.Deny, Cause: record.CauseTimeout}
+			as[0] = approval.Answer{Choice: record.Deny, Cause: record.CauseTimeout}
 			return as, err
 		})
 		rs, err := s.Commit(t.Context())
 		if err != nil || len(rs) != 3 {
 			t.Fatalf("%v, %v", rs, err)
 		}
-		want(t, rs[0], gate.Done, "")
-		want(t, rs[1], gate.Denied, gate.TimedOut)
+		want(t, rs[0], gate.Denied, gate.TimedOut)
+		want(t, rs[1], gate.Done, "")
 		want(t, rs[2], gate.Done, "")
 	})
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // sampled is how many mutants are made without -explore.
-const sampled = 12
+const sampled = 8
 
 // TestMutants plants bugs in the machine and looks for each with the laws and the
 // exploration, which find nothing in the machine as it is. With -explore all of

@@ -18,7 +18,7 @@ import (
 type approveCmd struct {
 	Requests []string `arg:"" name:"id" help:"Requests to approve, as iff inbox lists them; at most 50."`
 	Yes      bool     `help:"Do not ask: they were read elsewhere."`
-	Name     []string `help:"Last part of the target of a guarded object or of a tree to delete, which a person would type. Can be repeated." placeholder:"NAME"`
+	Name     []string `help:"Last part of the target of a guarded object or of a tree to delete, which a person would type. Can be repeated." placeholder:"NAME" sep:"none"`
 	approverFlags
 }
 

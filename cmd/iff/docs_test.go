@@ -131,7 +131,7 @@ func exitCodes() []exitCode {
 		{"exitHolds", exitHolds, "it was done, or it holds"},
 		{"exitDoesNot", exitDoesNot, "it does not hold: a skill does not load, a file is not as signed, a log or receipt fails its check, an anchor does not take the checkpoint, a check of `iff doctor` says no, a verdict is FAIL, not all was put back"},
 		{"exitUsage", exitUsage, "the command was not as it must be: an unknown flag, no home, no such key, no passphrase where one is needed"},
-		{"exitRefused", exitRefused, "refused, for a reason of [reasons.md](reasons.md); of `iff session run`: a call was denied, refused or failed"},
+		{"exitRefused", exitRefused, "refused, for a reason of [reasons.md](reasons.md); of `iff session run`: a call was denied, refused or failed; of `iff approve` and `iff deny`: an answer does not count"},
 		{"exitOpen", exitOpen, "nobody knows: given up while the disk was at work, a verdict is OPEN, a call is in doubt, the runtime was lost before it answered"},
 		{"exitInternal", exitInternal, "iff or the machine failed; nothing was decided"},
 	}
@@ -226,7 +226,7 @@ func jsonDoc(t *testing.T) string {
 	var out strings.Builder
 	out.WriteString(generated + "# JSON\n\nWith `--json` every command prints one JSON value on standard output: its result, or an error. " +
 		"Exit codes are the same as without. With exit code 1 it is a result, which says what does not hold; " +
-		"with 3 it is a result if it has the field `refused`, else an error; with 2 and 70 it is an error. " +
+		"with 3 it is a result if it has the field `refused` or `answers`, else an error; with 2 and 70 it is an error. " +
 		"`iff audit show` and `iff audit tail` print records, each on one line, as it stands in the log; " +
 		"`iff session run` prints a value on one line for each answer; `iff serve` goes on behind its value. " +
 		"`iff verdict` exits with 1 for FAIL and 4 for OPEN, `iff session run` with 3 if something was not done and 4 if that is not known.\n\n" +

@@ -187,8 +187,9 @@ func TestInboxTerminal(t *testing.T) {
 		p.quits(exitHolds)
 	})
 	t.Run("in time", func(t *testing.T) {
-		k.post(t, "R-4", "write", 2*time.Second)
 		p := onTerminal(t, "inbox", "--home", dir)
+		p.sees("nothing waits")
+		k.post(t, "R-4", "write", 4*time.Second)
 		p.sees("time is over")
 		p.types("ad")
 		p.sees("does not wait any more")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ type options struct {
 	seed, n, again uint64
 	faults         bool
 	fault          ensemble.Fault
+	size           ensemble.Config // N, K and R for all runs; 0 is by the seed
 	workers        int
 	dir            string
 }
@@ -31,7 +33,7 @@ func (o options) config(i uint64) ensemble.Config {
 		fault = all[seed%uint64(len(all))]
 	}
 	c := ensemble.Sized(seed, fault)
-	c.Dir = o.dir
+	c.Dir, c.N, c.K, c.R = o.dir, cmp.Or(o.size.N, c.N), cmp.Or(o.size.K, c.K), cmp.Or(o.size.R, c.R)
 	return c
 }
 

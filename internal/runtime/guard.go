@@ -48,7 +48,8 @@ type guardedRoot struct{ corpus, dir, folded string }
 
 type guardedSkill struct {
 	name, subject string
-	dir, folded   string // without links
+	dir, folded   string            // without links
+	files         map[string]string // paths below it, by what they fold to
 }
 
 func newGuard(p Parts) (*guard, error) {
@@ -94,9 +95,13 @@ func rootsOf(corpora []Corpus, files corpus.Patterns) (*guard, error) {
 	return g, nil
 }
 
+// add notes the directory of a skill, and where links lead from it.
 func (g *guard) add(name, subject, dir string) {
-	dir = follow("/", dir)
-	g.skills = append(g.skills, guardedSkill{name, subject, dir, fold(dir)})
+	dir = filepath.Clean(dir)
+	if real := follow("/", dir); real != dir {
+		g.add(name, subject, real)
+	}
+	g.skills = append(g.skills, guardedSkill{name, subject, dir, fold(dir), make(map[string]string)})
 }
 
 // GuardOf says of an object whether it is guarded by its path: for verdicts,
@@ -113,9 +118,9 @@ func GuardOf(corpora []Corpus, files corpus.Patterns, dirs map[string]string) (f
 	return g.guards, nil
 }
 
-// remember notes the inodes of a skill.
+// remember notes the inodes and the names of a skill.
 func (g *guard) remember(dir string, at int) error {
-	n := 0
+	n, k := 0, g.skills[at]
 	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if n++; n > maxBelow {
 			return errTooMany
@@ -125,6 +130,9 @@ func (g *guard) remember(dir string, at int) error {
 		}
 		if i, _, ok := look(path); ok {
 			g.inodes[i] = at
+		}
+		if rel, ok := below(k.dir, path); ok {
+			k.files[fold(rel)] = rel
 		}
 		return nil
 	})
@@ -156,6 +164,7 @@ func (g *guard) Find(objects []corpus.Object) (gate.Guarded, bool) {
 		}
 		if strings.ContainsAny(o.Path(), `%\`) { // odd enough for somebody to read it in another way
 			if found, ok := g.spellings(root, o.Path()); ok {
+				found.Object = o
 				return found, true
 			}
 		}
@@ -194,22 +203,32 @@ func (g *guard) named(path, route string) (gate.Guarded, bool) {
 		case inside(k.dir, path):
 			return g.found(k, path, route), true
 		case inside(k.folded, low):
-			return g.found(k, path, "case"), true
+			return g.found(k, k.plainly(path, low), "case"), true
 		}
 	}
 	for _, r := range g.roots {
 		rel, exact := below(r.dir, path)
 		switch lowRel, ok := below(r.folded, low); {
+		case !ok || !g.folded.Match(lowRel): // whatever matches otherwise does so folded
 		case exact && g.files.Match(rel):
 			return gate.Guarded{Name: rel, Object: corpus.Name(r.corpus, rel), Route: route}, true
-		case ok && g.folded.Match(lowRel):
-			if !exact {
+		default:
+			if rel = plainly(rel); !exact {
 				rel = lowRel
 			}
 			return gate.Guarded{Name: rel, Object: corpus.Name(r.corpus, rel), Route: "case"}, true
 		}
 	}
 	return gate.Guarded{}, false
+}
+
+// plainly is the file of the skill that a path means which folds to low.
+func (k guardedSkill) plainly(path, low string) string {
+	rel, _ := below(k.folded, low)
+	if name, ok := k.files[rel]; ok {
+		return filepath.Join(k.dir, name)
+	}
+	return plainly(path)
 }
 
 // found is what was found of a skill at a path: an object of a corpus, or where
@@ -274,7 +293,7 @@ func (g *guard) entry(o corpus.Object, dir, p string, all []corpus.Object) (gate
 	}
 	for _, other := range all {
 		at := filepath.Join(other.Path(), rel)
-		if g.files.Match(at) || g.folded.Match(fold(at)) {
+		if g.folded.Names(fold(at)) { // the directories above were looked at before
 			return gate.Guarded{Name: at}, true
 		}
 	}

@@ -96,3 +96,16 @@ func shown(r rune) rune {
 	}
 	return r
 }
+
+// plainly is a path as a target can spell it, without what nobody sees.
+func plainly(path string) string {
+	names := strings.Split(strings.ToValidUTF8(path, ""), "/")
+	for i, name := range names {
+		name = strings.Map(printed, strings.Map(shown, name))
+		if end := strings.TrimRight(name, ". "); end != "" {
+			name = end
+		}
+		names[i] = name
+	}
+	return filepath.Clean(strings.Join(names, "/"))
+}

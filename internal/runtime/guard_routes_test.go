@@ -26,7 +26,9 @@ const (
 func to(path string) string { return `{"op":"rename","to":"` + path + `"}` }
 
 func link(at, text string) func(*env) {
-	return func(e *env) { e.must(os.Symlink(strings.ReplaceAll(text, "OUTSIDE", e.outside), filepath.Join(e.work, at))) }
+	return func(e *env) {
+		e.must(os.Symlink(strings.ReplaceAll(text, "OUTSIDE", e.outside), filepath.Join(e.work, at)))
+	}
 }
 
 func dir(at string) func(*env) {
@@ -50,7 +52,7 @@ func plain() []attempt {
 		{name: "mode of the skill", class: irrev, target: "skills/helper", args: chmod, route: "path"},
 		{name: "rename onto a file", class: irrev, target: "a.md", args: to("skills/helper/run.sh"), route: "path"},
 		{name: "rename into", class: irrev, target: "notes/b.md", args: to("skills/helper/b.md"), route: "path"},
-		{name: "rename a tree into", class: irrev, target: "notes", args: to("skills/helper/notes"), route: "path"},
+		{name: "rename a tree into", class: irrev, target: "moved", args: to("skills/helper/moved"), route: "path", setup: dir("moved")},
 		{name: "rename out", class: irrev, target: "skills/helper/run.sh", args: to("run.sh"), route: "path"},
 		{name: "rename the skill", class: irrev, target: "skills/helper", args: to("skills/other"), route: "path"},
 		{name: "rename the parent", class: irrev, target: "skills", args: to("tools"), route: "parent"},
@@ -61,6 +63,7 @@ func plain() []attempt {
 		{name: "wide twin", class: rev, target: "skills/\uff48elper/run.sh", args: write, route: "case", setup: dir("skills/\uff48elper")},
 		{name: "case twin", class: rev, target: "Skills/Helper/run.sh", args: write, route: "case", setup: dir("Skills/Helper")},
 		{name: "case of the parent", class: rev, target: "SKILLS", args: mkdir, route: "parent"},
+		{name: "percent alone", class: rev, target: "skills%2Fhelper%2frun.sh", args: write, route: "spelling"},
 		{name: "control file", class: rev, target: "AGENTS.md", args: attach, route: "path"},
 		{name: "control file below", class: rev, target: "deep/er/AGENTS.md", args: write, route: "path"},
 		{name: "control file, new", class: rev, target: "notes/AGENTS.md", args: write, route: "path"},
@@ -111,7 +114,7 @@ func hidden() []attempt {
 		"dot": "./" + run, "dot inside": "skills/./helper/run.sh", "up": "notes/../" + run, "up and up": "../work/" + run, "slashes": "skills//helper/run.sh",
 		"slash at the end": run + "/", "prefix": "work:" + run, "prefix and dot": "work:./" + run, "prefix in capitals": "Work:" + run,
 		"absolute": "WORK/" + run, "absolute url": "file://WORK/" + run, "percent": "./skills%2Fhelper%2frun.sh", "percent twice": "./skills%252Fhelper%252Frun.sh",
-		"percent dots": "notes/%2e%2e//skills/helper/run.sh", "percent NUL": "./" + run + "%00.txt", "percent alone": "skills%2Fhelper%2frun.sh",
+		"percent dots": "notes/%2e%2e//skills/helper/run.sh", "percent NUL": "./" + run + "%00.txt",
 		"backslashes": `skills\helper\run.sh`, "escaped": `skills/hel\per/run.sh`, "dot at the end": run + ".", "space at the end": run + " ",
 		"dots in the middle": "skills./helper. /run.sh", "NUL": run + "\x00.txt", "newline": run + "\n", "invisible": "skills/hel\u200bper/run.sh",
 		"bidi": "skills/helper/\u202erun.sh", "capitals too": "./SKILLS/Helper/RUN.sh", "NFD too": "./skills/wi\u0301ld/run.sh", "not UTF-8": "./" + run + "/\xff",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
 )
 
@@ -51,8 +52,12 @@ func (g *guard) spelled(dir, text string) (gate.Guarded, bool) {
 	if !ok {
 		found, ok = g.at(real, real)
 	}
+	if !ok {
+		return found, false
+	}
 	found.Route = "spelling"
-	return found, ok
+	found.Object = corpus.Name(found.Object.Corpus(), plainly(found.Object.Path()))
+	return found, true
 }
 
 // maxReadings bounds how many ways of reading one text are tried.
