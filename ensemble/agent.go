@@ -32,11 +32,11 @@ type turn struct {
 type kind uint8
 
 const (
-	calling   kind = iota
-	using          // a skill becomes active
-	commiting      // what is staged
-	undoing        // what was committed
-	leaving        // and coming back in another session
+	calling    kind = iota
+	using           // a skill becomes active
+	committing      // what is staged
+	undoing         // what was committed
+	leaving         // and coming back in another session
 )
 
 // agent decides from its seed alone what it does in every round: it does not look
@@ -80,7 +80,7 @@ func (a *agent) script(r int, steady bool) []turn {
 func (a *agent) turn(steady bool) turn {
 	switch n := a.rand.IntN(100); {
 	case n < 4:
-		return turn{what: commiting}
+		return turn{what: committing}
 	case n < 7:
 		return turn{what: undoing}
 	case n < 11 && !steady:

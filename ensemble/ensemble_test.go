@@ -38,7 +38,7 @@ func play(t *testing.T, k *ensemble.Kit, c ensemble.Config) ensemble.Result {
 func TestHonestRuns(t *testing.T) {
 	k := newKit(t)
 	var sum verdict.Counts
-	for seed := range uint64(300) {
+	for seed := range uint64(150) {
 		r := play(t, k, ensemble.Sized(seed, ensemble.Honest))
 		if !r.Report.Paper.Equal {
 			t.Errorf("seed %d: not equal by operation and target", seed)
@@ -53,7 +53,7 @@ func TestHonestRuns(t *testing.T) {
 		"read": sum.Reads, "committed": sum.Reversible, "executed": sum.Irreversible, "asked": sum.Asked, "by grant": sum.ByGrant,
 		"denied": sum.Denied, "failed": sum.Failed, "not tried": sum.NotTried, "dropped": sum.Dropped, "rolled back": sum.RolledBack,
 	} {
-		if n < 10 {
+		if n < 5 {
 			t.Errorf("%d calls were %s: the runs try too little", n, what)
 		}
 	}
@@ -65,7 +65,7 @@ func TestFaults(t *testing.T) {
 	k := newKit(t)
 	for _, fault := range ensemble.Faults() {
 		t.Run(string(fault), func(t *testing.T) {
-			for seed := range uint64(8) {
+			for seed := range uint64(5) {
 				r := play(t, k, ensemble.Sized(seed, fault))
 				if fault.Seen() {
 					mistaken(t, r)
@@ -132,11 +132,11 @@ func TestPaperIsNotEnough(t *testing.T) {
 func TestCrashesStrikeCalls(t *testing.T) {
 	k := newKit(t)
 	var resolved, calls int64
-	for seed := range uint64(60) {
+	for seed := range uint64(40) {
 		r := play(t, k, ensemble.Sized(seed, ensemble.Crash))
 		resolved, calls = resolved+r.Report.Counts.Resolved, calls+r.Report.Counts.Calls
 	}
-	if resolved < 5 {
+	if resolved < 3 {
 		t.Errorf("of %d calls %d were in doubt: the crashes strike elsewhere", calls, resolved)
 	}
 }

@@ -215,30 +215,37 @@ func (p *play) interrupted(a *agent) string {
 // rounds has every agent take its turn at once, round after round, with a barrier
 // behind each.
 func (p *play) rounds(ctx context.Context) error {
-	inject := injections[p.config.Fault]
 	for round := 1; round <= p.config.R; round++ {
-		var fault error
-		var wg sync.WaitGroup
-		wg.Go(func() { p.odd("operator", p.operator(ctx)) })
-		var class capability.Capability // of which no agent makes a call
-		if inject != nil && round == p.config.R/2+1 {
-			i := &injection{stage: &p.stage, rand: p.rand, class: p.faulted()}
-			class = i.class
-			wg.Go(func() { p.out.Want, fault = inject(i, ctx) })
-		}
-		for n := range p.agents {
-			wg.Go(func() { p.turn(ctx, n, p.scripts[n][round].without(class)) })
-		}
-		wg.Wait()
-		if p.fuse.dead() {
-			return errDead
-		}
-		if fault != nil {
-			return fmt.Errorf("fault %s: %w", p.config.Fault, fault)
+		if err := p.round(ctx, round); err != nil {
+			return err
 		}
 		if err := p.runtime.Barrier(ctx); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func (p *play) round(ctx context.Context, round int) error {
+	var wg sync.WaitGroup
+	var class capability.Capability // of which no agent makes a call
+	var fault error
+	inject := injections[p.config.Fault]
+	if inject != nil && round == p.config.R/2+1 {
+		i := &injection{stage: &p.stage, rand: p.rand, class: p.faulted()}
+		class = i.class
+		wg.Go(func() { p.out.Want, fault = inject(i, ctx) })
+	}
+	for n := range p.agents {
+		wg.Go(func() { p.turn(ctx, n, p.scripts[n][round].without(class, p.config.Fault == Swap)) })
+	}
+	wg.Go(func() { p.odd("operator", p.operator(ctx)) })
+	wg.Wait()
+	switch {
+	case p.fuse.dead():
+		return errDead
+	case fault != nil:
+		return fmt.Errorf("fault %s: %w", p.config.Fault, fault)
 	}
 	return nil
 }
@@ -251,10 +258,13 @@ func (p *play) faulted() capability.Capability {
 	return capability.FSWriteRev
 }
 
-// without is the turn, or another that makes no change under a class.
-func (t turn) without(class capability.Capability) turn {
-	reversible := class == capability.FSWriteRev && (t.what == commiting || t.what == undoing)
-	if reversible || t.what == calling && t.call.Capability == class.String() {
+// without is the turn, or another that makes no change under a class. A calm one
+// takes no barrier either: two calls that wait for each other would keep it from
+// coming, and it would keep the second from its lease.
+func (t turn) without(class capability.Capability, calm bool) turn {
+	reversible := class == capability.FSWriteRev && (t.what == committing || t.what == undoing)
+	barrier := calm && (t.what == committing || t.what == leaving)
+	if reversible || barrier || t.what == calling && t.call.Capability == class.String() {
 		return turn{call: write("fs.read", ".", args{Op: "list"})}
 	}
 	return t
@@ -269,7 +279,7 @@ func (p *play) turn(ctx context.Context, n int, t turn) {
 	switch t.what {
 	case using:
 		_, err = s.Use(ctx, t.name)
-	case commiting:
+	case committing:
 		replies, err = s.Commit(ctx)
 	case undoing:
 		replies, err = s.Rollback(ctx)

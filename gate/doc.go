@@ -56,7 +56,11 @@
 //
 // staged, committed and doubtful are rest: nothing is under way, and the session
 // can end. A call that is asked about holds no lease meanwhile: it is planned once
-// more under the lease, and what is planned then has to be what was approved.
+// more under the lease, and what is planned then has to be what was approved. A
+// plan that shows more than the grants cover, such as what is in a directory,
+// makes a call that the level would have approved one that is asked about. What
+// reaches for something guarded and cannot be done is asked about too, and not
+// attempted whatever the answer.
 //
 // # What is recorded when
 //

@@ -82,7 +82,7 @@ type call struct {
 	overdue  bool   // the agent was told that it is in doubt
 	size     int64  // of the state before, in the buffer
 	cause    Reason // why it is refused or failed
-	hidden   bool   // approved, yet refused for its spelling
+	hidden   bool   // cannot be done, and is asked about for what it reaches for
 	told     bool   // that it waits for a lease
 	recorded bool   // something of it is in the log
 }

@@ -298,14 +298,17 @@ const (
 )
 
 func (s *screen) mark(p *paper) string {
-	switch {
-	case p == nil || p.lines == nil || p.err != nil || p.ended != "" || !p.read:
+	if p == nil || p.lines == nil || p.err != nil || p.ended != "" {
 		return unread
-	case p.off:
-		return unselected
 	}
 	if word, _ := wordFor(p.q); word != "" {
 		return alone
+	}
+	switch {
+	case !p.read:
+		return unread
+	case p.off:
+		return unselected
 	}
 	return selected
 }

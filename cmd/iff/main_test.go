@@ -38,7 +38,8 @@ func TestMain(m *testing.M) {
 //	pending HOME ID   waits until a question of a runtime waits
 //	under HOME DIR    puts a directory under iff, as corpus work of the home
 //	writes FILE N     makes a script of N calls that write
-//	kill HOME         kills the runtime of a home
+//	play HOME FILE OUT  an agent plays a script, its session open until the test ends
+//	crash HOME        kills the runtime of a home
 //	waitfor FILE RE   waits until the file has a match
 //	clean FILE...     no file has anything that a terminal acts on
 //
@@ -72,7 +73,7 @@ func TestScripts(t *testing.T) {
 			"notty": noTerminal,
 			"asks":  asks, "elsewhere": elsewhere, "ended": ended, "pending": pending,
 			"calls": appendCalls, "busy": busy, "waitfor": waitFor, "clean": clean,
-			"under": under, "writes": writes, "kill": killRuntime,
+			"under": under, "writes": writes, "play": play, "crash": killRuntime,
 			"sshkey": func(ts *testscript.TestScript, neg bool, args []string) {
 				if neg || len(args) != 2 {
 					ts.Fatalf("usage: sshkey FILE PASS")

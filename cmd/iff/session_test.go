@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -43,11 +44,35 @@ func writes(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(out.String()), 0o600))
 }
 
-// killRuntime is the script command kill HOME: the runtime ends at once, as by a
+// play is the script command play HOME FILE OUT: an agent plays a script and then
+// waits, its session open, until the script ends.
+func play(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: play HOME FILE OUT")
+	}
+	out, err := os.Create(ts.MkAbs(args[2]))
+	ts.Check(err)
+	program := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "iff")
+	cmd := exec.Command(program, "session", "run", "--home", args[0], "--agent", "opencode", "-")
+	cmd.Dir, cmd.Env = ts.MkAbs("."), []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH")}
+	cmd.Stdout, cmd.Stderr = out, out
+	in, err := cmd.StdinPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	ts.Defer(func() {
+		_ = in.Close()  // it may have ended
+		_ = cmd.Wait()  // its session may have been stopped
+		_ = out.Close() // only written to
+	})
+	_, err = io.WriteString(in, ts.ReadFile(args[1]))
+	ts.Check(err)
+}
+
+// killRuntime is the script command crash HOME: the runtime ends at once, as by a
 // crash.
 func killRuntime(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
-		ts.Fatalf("usage: kill HOME")
+		ts.Fatalf("usage: crash HOME")
 	}
 	var now serve.Status
 	c, err := serve.Dial(context.Background(), filepath.Join(ts.MkAbs(args[0]), "run", serve.OperatorSocket))
@@ -90,7 +115,7 @@ func TestSteps(t *testing.T) {
 		{"nothing", "x:1: json-syntax"},
 		{`{"commit":true} {"commit":true}`, "x:1: "},
 		{`{"capability":"fs.read","target":"` + strings.Repeat("a", maxStep) + `"}`, "x:1: the line has more than"},
-		{strings.Repeat("{", 40), "x:1: too-deep"},
+		{`{"capability":"fs.read","target":"a","arguments":` + strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40) + "}", "x:1: too-deep"},
 	} {
 		got, err := readAll(strings.NewReader(c.script))
 		if err != nil {

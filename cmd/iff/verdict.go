@@ -201,6 +201,9 @@ func (c verdictCmd) judgeIn(a *app, h *home.Home) (verdictJSON, error) {
 
 // noSuchSession says what to do where there is nothing to judge.
 func noSuchSession(err error) error {
+	if errors.Is(err, runtime.ErrNoSnapshot) {
+		return &usageError{reason: "usage", detail: err.Error(), remedy: "see where snapshots are: iff audit show --kind barrier"}
+	}
 	if !errors.Is(err, runtime.ErrNoSession) {
 		return err
 	}

@@ -33,6 +33,8 @@ type run struct {
 	command []string
 	rand    *rand.Rand
 
+	seen int64 // records that were looked at
+
 	killed, ended, told, resolved int64
 	pass, open                    int64
 	began                         time.Time
@@ -112,7 +114,7 @@ func (r *run) kills(ctx context.Context, n int, progress func()) error {
 
 // once runs a process, kills it, and looks.
 func (r *run) once(ctx context.Context) error {
-	c := exec.CommandContext(ctx, r.command[0], append(r.command[1:], "-child", r.home(), "-seed", strconv.FormatUint(r.rand.Uint64(), 10))...)
+	c := exec.CommandContext(ctx, r.command[0], append(r.command[1:], r.home(), "-seed", strconv.FormatUint(r.rand.Uint64(), 10))...)
 	var stderr strings.Builder
 	c.Stderr = &stderr
 	out, err := c.StdoutPipe()
@@ -153,17 +155,9 @@ func (r *run) look(ctx context.Context, told []string) error {
 	if err != nil {
 		return err
 	}
-	done := make(map[string]bool)
-	for s, err := range audit.Records(ctx, h.LogStore(), audit.Position{}) {
-		if err != nil || s.Seq >= h.View().Size() {
-			break // a torn end, which nobody was told of
-		}
-		switch s.Body.(type) {
-		case record.Executed, record.Committed:
-			done[s.Request] = true
-		case record.Resolved:
-			r.resolved++
-		}
+	done, err := r.done(ctx, h)
+	if err != nil {
+		return errors.Join(err, h.Close())
 	}
 	for _, id := range told {
 		if !done[id] {
@@ -172,6 +166,34 @@ func (r *run) look(ctx context.Context, told []string) error {
 	}
 	r.told += int64(len(told))
 	return h.Close()
+}
+
+// done reads which calls were done since it last looked.
+func (r *run) done(ctx context.Context, h *home.Home) (map[string]bool, error) {
+	done, from := make(map[string]bool), audit.Position{}
+	if r.seen > 0 {
+		last, err := h.View().Find(ctx, r.seen-1)
+		if err != nil {
+			return nil, err
+		}
+		from = last.At
+	}
+	for s, err := range audit.Records(ctx, h.LogStore(), from) {
+		if err != nil || s.Seq >= h.View().Size() {
+			break // a torn end, which nobody was told of
+		}
+		if s.Seq < r.seen {
+			continue
+		}
+		switch s.Body.(type) {
+		case record.Executed, record.Committed:
+			done[s.Request] = true
+		case record.Resolved:
+			r.resolved++
+		}
+	}
+	r.seen = h.View().Size()
+	return done, nil
 }
 
 // restart starts a runtime, as the next process would, ends it, and judges.

@@ -33,7 +33,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if *child != "" {
-		fail(work(ctx, *child, *seed, os.Stdout))
+		fail(work(ctx, *child, *seed, os.Stdout, honest))
 		return
 	}
 	dir, err := os.MkdirTemp("", "iff-gatecrash-")
@@ -42,7 +42,7 @@ func main() {
 	self, err := os.Executable()
 	fail(err)
 	fmt.Printf("seed %d, in %s\n", *seed, dir)
-	r := &run{dir: dir, command: []string{self}, rand: rand.New(rand.NewPCG(*seed, 0))}
+	r := &run{dir: dir, command: []string{self, "-child"}, rand: rand.New(rand.NewPCG(*seed, 0))}
 	err = r.kills(ctx, *n, func() { fmt.Println(r.summary()) })
 	fmt.Println(r.summary())
 	fail(err)

@@ -19,8 +19,9 @@ const (
 )
 
 // work runs a runtime and makes calls until they are made or it is killed. To
-// out it writes the id of each call that was told to be done.
-func work(ctx context.Context, home string, seed uint64, out io.Writer) error {
+// out it writes the id of each call that was told to be done. before is called
+// ahead of each; it is for planting bugs.
+func work(ctx context.Context, home string, seed uint64, out io.Writer, before func(iff.Call)) error {
 	b, err := iff.Bootstrap(ctx, home, iff.Options{})
 	if err != nil {
 		return err
@@ -45,20 +46,22 @@ func work(ctx context.Context, home string, seed uint64, out io.Writer) error {
 	var wg sync.WaitGroup
 	errs := make([]error, sessions)
 	for i := range sessions {
-		wg.Go(func() { errs[i] = agent(ctx, rt, i, rand.New(rand.NewPCG(seed, uint64(i))), tell) })
+		wg.Go(func() { errs[i] = agent(ctx, rt, i, rand.New(rand.NewPCG(seed, uint64(i))), before, tell) })
 	}
 	wg.Wait()
 	return errors.Join(errors.Join(errs...), rt.Close(ctx))
 }
 
 // agent is one session. Some of its objects are its own, some are everybody's.
-func agent(ctx context.Context, rt *iff.Runtime, n int, r *rand.Rand, tell func(iff.Reply)) error {
+func agent(ctx context.Context, rt *iff.Runtime, n int, r *rand.Rand, before func(iff.Call), tell func(iff.Reply)) error {
 	s, err := rt.Open(ctx, "crash", iff.OpenOptions{})
 	if err != nil {
 		return err
 	}
 	for range calls {
-		tell(s.Call(ctx, randomCall(n, r)))
+		c := randomCall(n, r)
+		before(c)
+		tell(s.Call(ctx, c))
 	}
 	if n%2 == 0 {
 		if _, err := s.Rollback(ctx); err != nil {
@@ -67,6 +70,9 @@ func agent(ctx context.Context, rt *iff.Runtime, n int, r *rand.Rand, tell func(
 	}
 	return s.Close(ctx)
 }
+
+// honest does nothing ahead of a call.
+func honest(iff.Call) {}
 
 func randomCall(n int, r *rand.Rand) iff.Call {
 	name := func() string {

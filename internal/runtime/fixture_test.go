@@ -24,7 +24,9 @@ import (
 	"github.com/iff-run/iff/internal/keyfile"
 	"github.com/iff-run/iff/internal/observe/rehash"
 	"github.com/iff-run/iff/internal/runtime"
+	"github.com/iff-run/iff/internal/trusttest"
 	"github.com/iff-run/iff/label"
+	"github.com/iff-run/iff/level"
 	"github.com/iff-run/iff/manifest"
 	"github.com/iff-run/iff/record"
 	"github.com/iff-run/iff/skill"
@@ -37,6 +39,7 @@ var template struct {
 	dir, work, mail          string
 	scheme                   *label.Scheme
 	operator, approver, root *keyfile.Key
+	author                   trusttest.Key // signs the skill helper
 }
 
 func TestMain(m *testing.M) {
@@ -68,6 +71,13 @@ func makeTemplate(base string) error {
 	}, home.Options{})
 	if err != nil {
 		return err
+	}
+	template.author = trusttest.NewKey(42)
+	err = h.AddSigner(context.Background(), trust.Entry{
+		ID: "author", PublicKey: template.author.Public(), Clearance: template.scheme.Top().Parts(), Level: level.Declared, NotAfter: trust.Never,
+	}, func(string) ([]byte, error) { return pass, nil })
+	if err != nil {
+		return errors.Join(err, h.Close())
 	}
 	var wg sync.WaitGroup
 	errs := make([]error, 3)
@@ -167,6 +177,9 @@ func (e *env) sign(dir, name, level string, caps []string, version int64) {
 	if name == "base" {
 		dir = filepath.Join(e.home, "base")
 	}
+	if name == "helper" {
+		key, signer = template.author, "author"
+	}
 	if level == "unverified" {
 		adopter, err := keyfile.Open(filepath.Join(e.home, "keys", home.AdopterKey+".key"), nil)
 		e.must(err)
@@ -198,6 +211,7 @@ type world struct {
 	h       *home.Home
 	parts   runtime.Parts
 	ask     *approver
+	files   *hooked
 	refused map[string]error // skills that were not loaded, by directory
 	close   []func() error
 }
@@ -255,13 +269,47 @@ func (w *world) open() (err error) {
 		return err
 	}
 	w.close = append(w.close, func() error { files.Close(); return nil })
+	w.files = &hooked{Host: files}
 	w.parts = runtime.Parts{
 		Log: w.h.Log(), Recovered: w.h.Recovered(), Trust: w.h.Root(), Skills: set, Directories: dirs, Corpora: corpora,
-		Hosts:  map[capability.Capability]gate.Host{capability.FSRead: files, capability.FSWriteRev: files, capability.FSWriteIrrev: files},
+		Hosts:  map[capability.Capability]gate.Host{capability.FSRead: w.files, capability.FSWriteRev: w.files, capability.FSWriteIrrev: w.files},
 		Broker: w.ask, ControlFiles: w.h.Config().Guarded, Clearance: w.h.Clearance(), Profile: "dev", Config: w.h.ConfigDigest(), Version: "test",
 		SameUID: true, Limits: gate.Limits{Ask: 20 * time.Second, Call: 20 * time.Second, Lease: 20 * time.Second},
 	}
 	return nil
+}
+
+// hooked is the host for files, which can be made to hang before it does a thing.
+type hooked struct {
+	*hostfs.Host
+	mu   sync.Mutex
+	hold chan struct{} // if set, Do waits until it is closed
+	busy chan struct{} // told of each Do that waits
+}
+
+func (h *hooked) Do(ctx context.Context, p *gate.Permit) (gate.Result, error) {
+	h.mu.Lock()
+	hold, busy := h.hold, h.busy
+	h.mu.Unlock()
+	if hold != nil {
+		busy <- struct{}{}
+		<-hold
+	}
+	return h.Host.Do(ctx, p)
+}
+
+// hang has every Do wait until free is called; busy is told of each.
+func (h *hooked) hang() (busy <-chan struct{}, free func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	hold := make(chan struct{})
+	h.hold, h.busy = hold, make(chan struct{}, 100)
+	return h.busy, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.hold = nil
+		close(hold)
+	}
 }
 
 func (w *world) load() (*skill.Set, map[string]string, error) {
@@ -396,6 +444,7 @@ type approver struct {
 	choice func(approval.Question) record.Choice
 	asked  []approval.Question
 	hold   chan struct{} // if set, answers wait until it is closed
+	busy   chan struct{} // told of each question that waits
 }
 
 func (a *approver) Name() string { return "test" }
@@ -403,9 +452,10 @@ func (a *approver) Name() string { return "test" }
 func (a *approver) Ask(ctx context.Context, qs []approval.Question) ([]approval.Answer, error) {
 	a.mu.Lock()
 	a.asked = append(a.asked, qs...)
-	choice, hold := a.choice(qs[0]), a.hold
+	choice, hold, busy := a.choice(qs[0]), a.hold, a.busy
 	a.mu.Unlock()
 	if hold != nil {
+		busy <- struct{}{}
 		select {
 		case <-hold:
 		case <-ctx.Done():
@@ -421,6 +471,15 @@ func (a *approver) says(c record.Choice) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.choice, a.asked = func(approval.Question) record.Choice { return c }, nil
+}
+
+// hang has every answer wait until free is called; busy is told of each.
+func (a *approver) hang() (busy <-chan struct{}, free func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	hold := make(chan struct{})
+	a.hold, a.busy = hold, make(chan struct{}, 100)
+	return a.busy, func() { close(hold) }
 }
 
 func (a *approver) questions() []approval.Question {

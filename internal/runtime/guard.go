@@ -68,7 +68,7 @@ func newGuard(p Parts) (*guard, error) {
 			subject = k.Subject.String()
 		}
 		g.add(name, subject, dir)
-		if err := g.remember(dir, len(g.skills)-1); err != nil && loaded {
+		if err := g.remember(follow("/", dir), len(g.skills)-1); err != nil && loaded {
 			return nil, fmt.Errorf("guard skill %s: %w", name, err)
 		}
 	}
@@ -131,7 +131,7 @@ func (g *guard) remember(dir string, at int) error {
 		if i, _, ok := look(path); ok {
 			g.inodes[i] = at
 		}
-		if rel, ok := below(k.dir, path); ok {
+		if rel, ok := below(dir, path); ok {
 			k.files[fold(rel)] = rel
 		}
 		return nil

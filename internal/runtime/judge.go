@@ -17,6 +17,9 @@ import (
 // ErrNoSession says that the log has no such session, or no session at all.
 var ErrNoSession = errors.New("session-unknown")
 
+// ErrNoSnapshot says that an interval has no snapshot to begin or to end with.
+var ErrNoSnapshot = errors.New("no snapshot")
+
 // Case is what is to be judged. Log, Store and Trust are required.
 type Case struct {
 	View    *audit.View // of the log, as far as it is judged
@@ -133,7 +136,13 @@ func (j *judging) take(ctx context.Context, b record.Barrier) error {
 func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Report, error) {
 	var since time.Time
 	var fence int64 // of the runtime at the first record that is judged
+	open := make(stages)
 	err := j.each(ctx, base, from+1, func(r record.Record) error {
+		rest, err := j.rest(ctx, r.Body)
+		if err != nil {
+			return fmt.Errorf("record %d: %w", r.Seq, err)
+		}
+		open.fold(r, rest)
 		if b, ok := r.Body.(record.Barrier); ok {
 			if since = r.Time; r.Seq == base {
 				fence = b.Fence
@@ -146,16 +155,18 @@ func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Repo
 		return verdict.Report{}, err
 	}
 	judge := verdict.New(verdict.Options{
-		From: from, Since: since, Start: clone(j.snaps), Observers: j.Observers, Fence: fence, Session: j.Session,
+		From: from, Since: since, Start: open.without(j.snaps), Observers: j.Observers, Fence: fence, Session: j.Session,
 		Guarded: j.Guarded, Check: j.signed,
 	})
 	end, at := j.Final, j.At
+	clear(open)
 	err = j.each(ctx, base, j.size, func(r record.Record) error {
 		rest, err := j.rest(ctx, r.Body)
 		if err != nil {
 			return fmt.Errorf("record %d: %w", r.Seq, err)
 		}
 		judge.Add(r, rest)
+		open.fold(r, rest)
 		if j.Progress != nil {
 			j.Progress(r.Seq)
 		}
@@ -170,7 +181,7 @@ func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Repo
 			end, at = clone(j.snaps), r.Time
 			return errStop
 		}
-		for name, s := range j.snaps {
+		for name, s := range open.without(j.snaps) {
 			judge.Snapshot(name, s)
 		}
 		return nil
@@ -179,9 +190,9 @@ func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Repo
 		return verdict.Report{}, err
 	}
 	if end == nil {
-		return verdict.Report{}, errors.New("nothing was read after the interval; it ends only with a reading of what the corpora are now")
+		return verdict.Report{}, fmt.Errorf("%w was taken after the interval; it ends only with a reading of what the corpora are now", ErrNoSnapshot)
 	}
-	return judge.End(end, at), nil
+	return judge.End(open.without(end), at), nil
 }
 
 func clone(m map[string]*corpus.Snapshot) map[string]*corpus.Snapshot {

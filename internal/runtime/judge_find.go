@@ -86,11 +86,16 @@ func (j *judging) bounds(ctx context.Context) (first, last int64, err error) {
 }
 
 // session finds the records that opened and ended a session. One that a crash
-// interrupted and that was taken up again was opened once.
+// interrupted and that was taken up again was opened once. One that left a call
+// in doubt ends where somebody said what became of that.
 func (j *judging) session(ctx context.Context) (first, last int64, err error) {
 	first, last = -1, -1
+	settled := int64(-1)
 	err = j.back(ctx, j.size, func(records []record.Record) (bool, error) {
 		for _, r := range slices.Backward(records) {
+			if _, ok := r.Body.(record.Resolved); ok && r.Session == j.Session {
+				settled = max(settled, r.Seq)
+			}
 			b, ok := r.Body.(record.Session)
 			if !ok || r.Session == "" || j.Session != "" && r.Session != j.Session {
 				continue
@@ -98,7 +103,7 @@ func (j *judging) session(ctx context.Context) (first, last int64, err error) {
 			switch b.Transition {
 			case record.SessionClosed, record.SessionStopped, record.SessionAborted:
 				if last < 0 && j.Session != "" {
-					last = r.Seq
+					last = max(r.Seq, settled)
 				}
 			case record.SessionOpened:
 				first = r.Seq
@@ -162,7 +167,7 @@ func (j *judging) begin(ctx context.Context, first int64) (base, from int64, err
 		return false, nil
 	})
 	if err == nil && base < 0 {
-		err = errors.New("no snapshot was taken before this, so nobody knows what the corpora were; name a later interval")
+		err = fmt.Errorf("%w was taken before this, so nobody knows what the corpora were; name a later interval", ErrNoSnapshot)
 	}
 	return base, from, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -212,9 +213,9 @@ func (r *Runtime) Narrow(ctx context.Context, root *trust.Root, signer string) e
 		return fmt.Errorf("no trust root is not a narrower one: %w", trust.ErrLocked)
 	}
 	r.mu.Lock()
-	if root.Version() <= r.trust.Version() || root.Key() != r.trust.Key() {
+	if !narrower(root, r.trust) {
 		r.mu.Unlock()
-		return fmt.Errorf("trust document %d is not behind %d: %w", root.Version(), r.trust.Version(), trust.ErrLocked)
+		return fmt.Errorf("trust document %d does not only revoke what %d has: %w", root.Version(), r.trust.Version(), trust.ErrLocked)
 	}
 	r.trust = root
 	r.narrowed++
@@ -230,6 +231,21 @@ func (r *Runtime) Narrow(ctx context.Context, root *trust.Root, signer string) e
 	slices.Sort(subjects)
 	slices.Sort(body.Evicted)
 	return r.gate.Narrow(ctx, subjects, body)
+}
+
+// narrower says whether a root is a later one of the same chain that trusts nobody
+// anew and has taken no revocation back.
+func narrower(next, now *trust.Root) bool {
+	if next.Version() <= now.Version() || next.Key() != now.Key() || !reflect.DeepEqual(next.Entries(), now.Entries()) {
+		return false
+	}
+	for _, e := range now.Entries() {
+		before, was := now.Revoked(e.ID)
+		if after, is := next.Revoked(e.ID); was && (!is || after != before) {
+			return false
+		}
+	}
+	return true
 }
 
 // Principal is an agent by its credential, such as uid-1000.

@@ -38,6 +38,8 @@ func told(err error) error {
 	case errors.Is(err, runtime.ErrNoSession):
 		message := strings.TrimSuffix(err.Error(), ": "+runtime.ErrNoSession.Error())
 		return refused(Reason(gate.SessionUnknown), message, "see which there were: iff audit stat")
+	case errors.Is(err, runtime.ErrNoSnapshot):
+		return &Fault{Code: CodeParams, Reason: string(canonical.InvalidValue), Message: err.Error(), Remedy: "see where snapshots are: iff audit show --kind barrier"}
 	case errors.Is(err, gate.ErrClosed):
 		return refused(NotRunning, "the runtime is ending", "connect again")
 	}
