@@ -26,13 +26,13 @@ func BenchmarkFileWrite(b *testing.B) {
 }
 
 func benchWrites(b *testing.B, writers int) {
-	dir, work := newHome(b, "nobody")
+	dir, work := newHome(b)
 	for i := range writers {
 		if err := os.WriteFile(filepath.Join(work, fmt.Sprint(i, ".md")), nil, 0o644); err != nil {
 			b.Fatal(err)
 		}
 	}
-	rt := start(b, dir)
+	_, _, rt := boot(b, dir, nobody)
 	var sessions []*iff.Session
 	for range (writers + 31) / 32 {
 		s, err := rt.Open(b.Context(), "bench", iff.OpenOptions{})

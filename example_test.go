@@ -11,6 +11,7 @@ import (
 
 	"github.com/iff-run/iff"
 	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/label"
@@ -21,7 +22,8 @@ import (
 type board struct{ notices []string }
 
 func (b *board) Touches(env capability.Envelope) (gate.Touches, error) {
-	return gate.Touches{Op: "publish"}, nil
+	channel, _ := env.Target().Name()
+	return gate.Touches{Op: "publish", Changes: []corpus.Object{corpus.Name("board", channel)}}, nil
 }
 
 func (b *board) Plan(context.Context, capability.Envelope, gate.Staged) (gate.Plan, error) {

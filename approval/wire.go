@@ -24,7 +24,7 @@ const (
 	MaxAnswer   = 64 << 10
 	// MaxContents is how much of the contents before and after a question
 	// carries, in all. What does not fit counts as cut.
-	MaxContents = 8 << 20
+	MaxContents = 1 << 20
 )
 
 type wireQuestion struct {

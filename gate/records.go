@@ -217,7 +217,7 @@ func causeOf(why Reason) record.Cause {
 		return record.CauseLabel
 	case SkillRevoked:
 		return record.CauseRevoked
-	case SessionPaused, SessionEnded, SessionUnknown, TooManyCalls, KeyReused, BufferFull, Busy:
+	case SessionPaused, SessionEnded, SessionUnknown, TooManyCalls, KeyReused, BufferFull, Busy, LevelLowered:
 		return record.CauseSession
 	case TimedOut:
 		return record.CauseTimeout
