@@ -41,9 +41,6 @@ type Options struct {
 	// Broker is asked instead of who iff.toml names. Whoever embeds iff may ask in
 	// another way; approvals still need the signature of an approver.
 	Broker Broker
-	// Labels are those of the objects that Hosts change and that lie in no corpus of
-	// the home. What has no label is neither read nor written; nil gives none.
-	Labels func(corpus.Object) label.Label
 	// Progress is told how many bytes of the log were read.
 	Progress func(bytes int64)
 	Now      func() time.Time // time.Now
@@ -239,7 +236,7 @@ func (r *Runtime) start(ctx context.Context, l *Locked) error {
 	c := r.home.Config()
 	parts := runtime.Parts{
 		Log: r.home.Log(), Recovered: r.home.Recovered(), Trust: r.home.Root(), Skills: l.set, Directories: l.b.dirs,
-		Corpora: corpora, Hosts: hosts, Broker: r.broker(l.b.opts.Broker), Label: l.b.opts.Labels, ControlFiles: c.Guarded, Clearance: r.home.Clearance(), Outside: outside,
+		Corpora: corpora, Hosts: hosts, Broker: r.broker(l.b.opts.Broker), ControlFiles: c.Guarded, Clearance: r.home.Clearance(), Outside: outside,
 		Profile: string(c.Profile), Config: r.home.ConfigDigest(), Version: Version, SameUID: true,
 		Limits: gate.Limits{Ask: c.Gate.Timeout, Call: c.Gate.CallTimeout, Buffer: c.Gate.Buffer}, Now: l.b.opts.Now,
 	}

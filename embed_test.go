@@ -14,7 +14,6 @@ import (
 	"github.com/iff-run/iff"
 	"github.com/iff-run/iff/broker"
 	"github.com/iff-run/iff/capability"
-	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/label"
@@ -205,8 +204,8 @@ func TestHostOfOnesOwn(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	closeIt(t, r)
-	labelled := func(o corpus.Object) label.Label { return r.Trust().Scheme().Bottom() }
-	_, _, r = boot(t, dir, iff.Options{Hosts: own, Broker: broker.DenyAll{}, Labels: labelled})
+	outside := map[capability.Capability]string{capability.Publish: "PUBLIC"}
+	_, _, r = boot(t, dir, iff.Options{Hosts: own, Broker: broker.DenyAll{}, Outside: outside})
 	if s, err = r.Open(t.Context(), "uid-1", iff.OpenOptions{}); err != nil {
 		t.Fatal(err)
 	}

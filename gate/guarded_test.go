@@ -25,6 +25,7 @@ func TestGuarded(t *testing.T) {
 		"reversible, approved": {gatetest.Declared, ok, gatetest.Write("skills/x/SKILL.md", "new"), gatetest.Approves, gate.Done, "", `
 			reversible.request fs.write.rev skills/x/SKILL.md guarded="x" skills/x/SKILL.md:old>new
 			decision approve human by scriptalice
+			staged skills/x/SKILL.md:old>new
 			commit.intent skills/x/SKILL.md:old>new
 			committed skills/x/SKILL.md:old>new
 			mutation work/skills/x/SKILL.md path approved=true old -> new, now new`},

@@ -14,30 +14,31 @@ import (
 // live is what doing a call needs and deciding it does not. Its fields belong to
 // the goroutine that drives it, but for those that say g.mu.
 type live struct {
-	g        *Gate
-	session  *Session
-	facts    Facts
-	call     Call
-	env      capability.Envelope
-	host     Host
-	touches  Touches
-	guarded  Guarded
-	payload  record.Payload
-	sink     string
-	level    string // as it was when the call was asked for
-	mark     string
-	skill    string
-	approved Plan               // what was asked for
-	plan     Plan               // under the lease
-	seq      int64              // of the request record
-	question *approval.Question // of a call that was asked about
-	answer   approval.Answer
-	genuine  bool          // somebody gave it
-	ruled    chan struct{} // of a call that was asked about; closed when that has ended
-	waited   bool          // for a lease
-	consent  bool          // the decision is an approval that somebody gave
-	came     came          // of what the host did last
-	detail   string        // the host's or the gate's words, for the record
+	g         *Gate
+	session   *Session
+	facts     Facts
+	call      Call
+	env       capability.Envelope
+	host      Host
+	touches   Touches
+	guarded   Guarded
+	payload   record.Payload
+	sink      string
+	level     string // as it was when the call was asked for
+	mark      string
+	skill     string
+	approved  Plan               // what was asked for
+	plan      Plan               // under the lease
+	seq       int64              // of the request record
+	question  *approval.Question // of a call that was asked about
+	answer    approval.Answer
+	genuine   bool          // somebody gave it
+	ruled     chan struct{} // of a call that was asked about; closed when that has ended
+	waited    bool          // for a lease
+	wasStaged bool          // that it is staged is in the log
+	consent   bool          // the decision is an approval that somebody gave
+	came      came          // of what the host did last
+	detail    string        // the host's or the gate's words, for the record
 
 	group   *group             // g.mu; that it is to be asked about with; nil is alone
 	slot    int                // g.mu; its place there

@@ -45,6 +45,7 @@ func (l *live) bodies(c Append) ([]record.Body, error) {
 	case StagedFor:
 		b.request(l.approved)
 		b.staged(l.approved)
+		l.wasStaged = true
 	case IntendedByLevel:
 		b.request(l.plan)
 		b.add(l.byLevel())
@@ -53,6 +54,9 @@ func (l *live) bodies(c Append) ([]record.Body, error) {
 		}
 		b.intent(l.plan, false)
 	case IntendedToAct:
+		if l.reversible() && !l.wasStaged {
+			b.staged(l.plan)
+		}
 		b.intent(l.plan, false)
 	case IntendedToUndo:
 		b.intent(l.plan, true)

@@ -183,6 +183,7 @@ func TestFlows(t *testing.T) {
 		"asked reversible": {gatetest.Declared, gatetest.Write("a", "new"), gatetest.Approves, gate.Done, "", `
 			reversible.request fs.write.rev a guarded="" a:absent>new
 			decision approve human by scriptalice
+			staged a:absent>new
 			commit.intent a:absent>new
 			committed a:absent>new`},
 		"reversible": {gatetest.Declared, gatetest.Write("out/a", "new"), nil, gate.Done, "", `

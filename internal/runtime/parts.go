@@ -40,8 +40,7 @@ type Parts struct {
 	Corpora      []Corpus
 	Hosts        map[capability.Capability]gate.Host
 	Broker       gate.Broker
-	Label        func(corpus.Object) label.Label // of what lies in no corpus; nil gives nothing a label
-	ControlFiles corpus.Patterns                 // of agents, in every corpus
+	ControlFiles corpus.Patterns // of agents, in every corpus
 	Clearance    label.Label
 	Outside      map[capability.Capability]label.Label // of what a class of calls reaches outside of every corpus; without one it is refused
 	Profile      string

@@ -189,16 +189,12 @@ func (r *Runtime) checkAnswer(q approval.Question, a approval.Answer) error {
 	return q.Check(a, r.Trust(), r.parts.Now())
 }
 
-// label is the label of an object; absent if it is in no corpus and nobody else
-// gives it one.
+// label is the label of an object; absent if it is in no corpus.
 func (r *Runtime) label(o corpus.Object) label.Label {
 	for _, c := range r.parts.Corpora {
 		if c.Name == o.Corpus() {
 			return c.Label(o.Path())
 		}
-	}
-	if r.parts.Label != nil {
-		return r.parts.Label(o)
 	}
 	return label.Label{}
 }
