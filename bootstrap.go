@@ -12,7 +12,6 @@ import (
 	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/broker"
 	"github.com/iff-run/iff/capability"
-	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/ask/inbox"
 	"github.com/iff-run/iff/internal/home"

@@ -11,7 +11,6 @@ import (
 
 	"github.com/iff-run/iff"
 	"github.com/iff-run/iff/capability"
-	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/label"
@@ -22,8 +21,7 @@ import (
 type board struct{ notices []string }
 
 func (b *board) Touches(env capability.Envelope) (gate.Touches, error) {
-	channel, _ := env.Target().Name()
-	return gate.Touches{Op: "publish", Changes: []corpus.Object{corpus.Name("board", channel)}}, nil
+	return gate.Touches{Op: "publish"}, nil
 }
 
 func (b *board) Plan(context.Context, capability.Envelope, gate.Staged) (gate.Plan, error) {

@@ -18,7 +18,7 @@ go test -run='^$' -bench='^BenchmarkWrite$' -benchtime=3s -count=3 ./internal/ho
 go test -run='^$' -bench='^BenchmarkMillion$' -benchtime=3x -count=3 ./verdict >"$work/verdict"
 go test -run='^$' -bench='^Benchmark(Full|StatRound|Read)$' -benchtime=3x -count=3 ./internal/observe/rehash >"$work/rehash"
 CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$work/iff" ./cmd/iff
-demo=$(for _ in 1 2 3; do "$work/iff" demo --json | awk -F'[:,]' '/"seconds"/ {print $2}'; done | median)
+demo=$(for _ in 1 2 3; do "$work/iff" demo --json | awk -F'[:,]' '/"took"/ {print $2 / 1000}'; done | median)
 
 {
   cat <<TEXT

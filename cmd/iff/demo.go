@@ -42,7 +42,7 @@ type demoJSON struct {
 	After     string         `json:"after" doc:"the verdict after a write behind iff's back"`
 	Findings  []string       `json:"findings" doc:"classes and objects of the second verdict"`
 	AsTold    bool           `json:"asTold" doc:"all went as it has to"`
-	Seconds   float64        `json:"seconds" doc:"how long it took"`
+	Took      int64          `json:"took" doc:"milliseconds"`
 }
 
 // Run plays the demonstration.
@@ -61,7 +61,7 @@ func (c demoCmd) Run(a *app) error {
 	if err := d.play(); err != nil {
 		return err
 	}
-	d.out.Seconds = time.Since(begun).Round(time.Millisecond).Seconds()
+	d.out.Took = time.Since(begun).Milliseconds()
 	d.out.AsTold = d.asTold()
 	if err := a.print(d.out, func() error { return d.ending(c.Keep) }); err != nil {
 		return err
@@ -371,10 +371,10 @@ func (d *demo) asTold() bool {
 
 func (d *demo) ending(kept string) error {
 	if !d.out.AsTold {
-		d.say("\n%s after %.1f s: see what is marked with an exclamation mark.\n", d.paint(red, "Not as told"), d.out.Seconds)
+		d.say("\n%s after %.1f s: see what is marked with an exclamation mark.\n", d.paint(red, "Not as told"), float64(d.out.Took)/1000)
 		return nil
 	}
-	d.say("\nAs told, in %.1f s. The world changed if and only if an approved call is in the log.\n", d.out.Seconds)
+	d.say("\nAs told, in %.1f s. The world changed if and only if an approved call is in the log.\n", float64(d.out.Took)/1000)
 	if kept != "" {
 		d.say("Look around: iff --home %s audit show\n", filepath.Join(kept, "home"))
 	}

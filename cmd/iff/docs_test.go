@@ -205,7 +205,7 @@ func fragment(heading string) string {
 // results is what each command prints with --json.
 func results() map[string]any {
 	return map[string]any{
-		"iff init": initJSON{}, "iff doctor": doctorJSON{}, "iff version": versionJSON{},
+		"iff demo": demoJSON{}, "iff init": initJSON{}, "iff doctor": doctorJSON{}, "iff version": versionJSON{},
 		"iff key new": keyJSON{}, "iff key list": keyListJSON{}, "iff key export": keyJSON{},
 		"iff trust show": trustJSON{}, "iff trust add": trustJSON{}, "iff trust revoke": trustJSON{},
 		"iff skill inspect": inspectJSON{}, "iff skill draft": draftJSON{}, "iff skill adopt": adoptJSON{},

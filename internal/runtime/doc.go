@@ -44,9 +44,9 @@
 //
 // # Guarded objects
 //
-// Files of loaded skills and control files of agents: see the guard's routes in
-// guard.go. A skill that lies in no corpus is named iff-skills:<skill>/<path>
-// where a call reaches for it.
+// Files of skills, loaded or refused, and control files of agents: see the
+// guard's routes in guard.go. A skill that lies in no corpus is named
+// iff-skills:<skill>/<path> where a call reaches for it.
 //
 // # Verdicts
 //

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -32,7 +33,7 @@ func attach(t *testing.T) (run, work string) {
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(t.Context()) }()
 	t.Cleanup(func() {
-		if err := errors.Join(<-served, r.Close(t.Context()), s.Close()); err != nil {
+		if err := errors.Join(<-served, r.Close(context.WithoutCancel(t.Context())), s.Close()); err != nil {
 			t.Error(err)
 		}
 	})
