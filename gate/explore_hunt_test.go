@@ -1,3 +1,5 @@
+//lint:file-ignore U1000 the program that the mutants are built into calls it
+
 package gate
 
 // hunt looks for a broken promise where one is found soon, if there is one: first

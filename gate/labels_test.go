@@ -23,13 +23,9 @@ func TestLabelFlows(t *testing.T) {
 	scheme := trusttest.Scheme("default")
 	ranks := scheme.Data().Ranks
 	rank := func(i int) label.Label {
-		l, err := scheme.New(ranks[i], nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
 		// Releasable to everybody, so that ranks alone decide.
 		bottom := scheme.Bottom().Parts()
-		l, err = scheme.FromParts(label.Parts{Rank: ranks[i], Compartments: bottom.Compartments, Releasable: bottom.Releasable})
+		l, err := scheme.FromParts(label.Parts{Rank: ranks[i], Compartments: bottom.Compartments, Releasable: bottom.Releasable})
 		if err != nil {
 			t.Fatal(l, err)
 		}
@@ -99,8 +95,7 @@ func TestLabelFlows(t *testing.T) {
 // What is read while a call waits for a human counts at its intent.
 func TestMarkRisesMeanwhile(t *testing.T) {
 	scheme := trusttest.Scheme("default")
-	var b *gatetest.Bench
-	b = bench(t, map[string]string{"out/low": "old", "out/high": "secret"}, func(p *gate.Parts) {
+	b := bench(t, map[string]string{"out/low": "old", "out/high": "secret"}, func(p *gate.Parts) {
 		p.Label = func(o corpus.Object) label.Label {
 			if o.Path() == "out/high" {
 				return scheme.Top()

@@ -144,7 +144,7 @@ type sessionCallJSON struct {
 // Run shows what only the runtime knows.
 func (c sessionShowCmd) Run(a *app) error {
 	var d serve.SessionDetail
-	if err := a.operate(ifRunning, "session.show", sessionParams{c.Session}, &d); err != nil {
+	if err := a.operate(ifRunning, "session.show", sessionParams(c), &d); err != nil {
 		return noRuntime(err)
 	}
 	out := sessionShowJSON{Session: sessionOf(d.Session), Staged: callLines(d.Staged), Committed: callLines(d.Committed)}

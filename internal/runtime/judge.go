@@ -84,8 +84,6 @@ type judging struct {
 	origin string
 	size   int64
 	snaps  map[string]*corpus.Snapshot
-	prev   record.Hash
-	next   int64
 }
 
 func whole(b record.Barrier) bool {
@@ -158,9 +156,12 @@ func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Repo
 		From: from, Since: since, Start: open.without(j.snaps), Observers: j.Observers, Fence: fence, Session: j.Session,
 		Guarded: j.Guarded, Check: j.signed,
 	})
-	end, at := j.Final, j.At
+	end, at, over := j.Final, j.At, false
 	clear(open)
 	err = j.each(ctx, base, j.size, func(r record.Record) error {
+		if over {
+			return nil // the chain up to the end of the log vouches for what is before
+		}
 		rest, err := j.rest(ctx, r.Body)
 		if err != nil {
 			return fmt.Errorf("record %d: %w", r.Seq, err)
@@ -178,15 +179,15 @@ func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Repo
 			return err
 		}
 		if last >= 0 && r.Seq >= last {
-			end, at = clone(j.snaps), r.Time
-			return errStop
+			end, at, over = clone(j.snaps), r.Time, true
+			return nil
 		}
 		for name, s := range open.without(j.snaps) {
 			judge.Snapshot(name, s)
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errStop) {
+	if err != nil {
 		return verdict.Report{}, err
 	}
 	if end == nil {

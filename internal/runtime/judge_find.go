@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -30,9 +29,6 @@ func (j *judging) back(ctx context.Context, end int64, f func(records []record.R
 	}
 	return nil
 }
-
-// errStop ends a walk over records.
-var errStop = errors.New("stop")
 
 // each calls f for the records from start up to end, and holds the chain between
 // them.

@@ -276,6 +276,21 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// What stands behind an interval vouches for it: where the chain does not hold up
+// to the end, nothing is judged.
+func TestDamageBehind(t *testing.T) {
+	w, first, _ := history(t)
+	if report, err := w.offline(runtime.Case{Session: first}); err != nil || report.Result != record.Pass {
+		t.Fatalf("%s %v", report.Result, err)
+	}
+	edit(t, filepath.Join(w.home, "log"), `"target":"notes/c.md"`, `"target":"notes/d.md"`)
+	report, err := w.offline(runtime.Case{Session: first})
+	if err == nil || report.Result == record.Pass {
+		t.Errorf("%s %v", report.Result, err)
+	}
+	w.must(w.release())
+}
+
 func blobs(t *testing.T, dir string, f func(string) error) {
 	t.Helper()
 	n := 0

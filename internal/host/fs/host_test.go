@@ -327,7 +327,7 @@ func (b *bench) oddities() {
 func (b *bench) looseStates() []string {
 	b.Helper()
 	var out []string
-	must(b, filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
+	must(b, filepath.WalkDir(b.dir, func(path string, _ fs.DirEntry, _ error) error {
 		i, err := os.Lstat(path)
 		out = append(out, fmt.Sprint(path, i.Mode(), i.Size(), i.ModTime()))
 		return err
