@@ -314,7 +314,7 @@ func parseCommand(command string) error {
 	if err != nil {
 		return err
 	}
-	words := strings.NewReplacer("LEVEL", "declared", " N ", " 2 ", "SEQ", "12").Replace(command)
+	words := strings.NewReplacer("LEVEL", "declared", "FINDING", "executed", " N ", " 2 ", "SEQ", "12").Replace(command)
 	_, err = parser.Parse(strings.Fields(words))
 	return err
 }
