@@ -119,6 +119,7 @@ type Result struct {
 type Refusal struct {
 	Reason Reason
 	Object corpus.Object // may be empty
+	Named  string        // a second target as the agent spelled it, where that is what is refused; may be empty
 	Detail string        // what is wrong, then what to do
 	Err    error
 }

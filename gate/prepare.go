@@ -74,16 +74,19 @@ func (l *live) quietly(look func()) {
 
 // spelling finds what is guarded behind a target that nothing else can be found
 // out about.
-func (l *live) spelling(class capability.Capability) {
+func (l *live) spelling(class capability.Capability, named string) {
 	if class == capability.FSWriteRev || class == capability.FSWriteIrrev {
 		l.guarded, l.facts.Guarded = l.g.parts.Guard.FindSpelling(class, l.call.Target)
+		if !l.facts.Guarded && named != "" {
+			l.guarded, l.facts.Guarded = l.g.parts.Guard.FindSpelling(class, named)
+		}
 	}
 }
 
 // misspelled is a call whose target is refused for its spelling. If it names
 // something guarded all the same, that is asked about and recorded.
 func (l *live) misspelled(class capability.Capability) {
-	if l.spelling(class); !l.facts.Guarded {
+	if l.spelling(class, ""); !l.facts.Guarded {
 		return
 	}
 	target, err := capability.Path(class, l.guarded.Object.Corpus(), l.guarded.Object.Path())
@@ -109,12 +112,14 @@ func (l *live) look(class capability.Capability) {
 	touches, err := l.host.Touches(l.env)
 	if err != nil {
 		var r *Refusal
+		named := ""
 		if errors.As(err, &r) {
 			l.void(r.Reason, r.Error())
+			named = r.Named
 		} else {
 			l.void(HostFailed, err.Error())
 		}
-		l.spelling(class)
+		l.spelling(class, named)
 		return
 	}
 	l.touches = touches

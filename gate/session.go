@@ -18,6 +18,7 @@ type Session struct {
 	agent string
 	over  chan struct{} // closed when it has ended
 	again bool          // a crash had interrupted it
+	held  bool          // an operator had paused it before
 }
 
 // Resume is what the log says of a session that a crash interrupted.
@@ -89,7 +90,7 @@ func (g *Gate) Open(ctx context.Context, a record.Agent, resume *Resume) (*Sessi
 	if g.machine.session(s.id) == nil {
 		delete(g.sessions, s.id) // it was refused
 	} else if resume != nil {
-		s.again = true
+		s.again, s.held = true, resume.Paused
 		s.know(resume.Keys)
 	}
 	g.mu.Unlock()
@@ -183,7 +184,7 @@ func (g *Gate) tellSession(c TellSession) {
 func (g *Gate) recordSession(c RecordSession) {
 	g.mu.Lock()
 	s, m := g.machine.session(c.Session), g.machine
-	again := g.sessions[c.Session] != nil && g.sessions[c.Session].again
+	taken := g.sessions[c.Session]
 	body := record.Session{Skill: c.Subject}
 	if s != nil {
 		body.Agent, body.Mark = s.agent, m.agentOf(s).mark.String()
@@ -197,8 +198,11 @@ func (g *Gate) recordSession(c RecordSession) {
 	}
 	g.mu.Unlock()
 	body.Transition = transition(c)
-	if again && c.What == RecordOpened {
+	if taken != nil && taken.again && c.What == RecordOpened {
 		body.Transition = record.SessionResumed
+		if taken.held {
+			body.Transition = record.SessionPaused // at no instant is it anything else
+		}
 	}
 	if c.What == RecordSkill && c.Subject == "" {
 		body.Level = "" // the base manifest has no content, so it taints nothing

@@ -124,6 +124,7 @@ func hidden() []attempt {
 	} {
 		out = append(out, attempt{name: "spelled: " + name, class: rev, target: target, args: write, route: "spelling", hides: true})
 	}
+	out = append(out, attempt{name: "rename to a spelling", class: irrev, target: "notes/n.md", args: to("./" + run), route: "spelling", hides: true})
 	for i := range out {
 		out[i].hides = true
 	}

@@ -190,7 +190,9 @@ func (c *call) destination(m members) error {
 	}
 	target, err := capability.ParseTarget(capability.FSWriteIrrev, *m.To)
 	if err != nil {
-		return wrong(gate.ArgumentsBad, "to: %v", err).because(err)
+		f := wrong(gate.ArgumentsBad, "to: %v", err).because(err)
+		f.named = *m.To
+		return f
 	}
 	name, path, _ := target.Path()
 	c.to = corpus.Name(name, path)

@@ -16,6 +16,7 @@ import (
 type fault struct {
 	reason gate.Reason
 	detail string
+	named  string // a path as the agent spelled it, where that is what is wrong
 	err    error
 }
 
@@ -71,7 +72,7 @@ func refusal(o corpus.Object, err error) error {
 		case *gate.Refusal:
 			return e
 		case *fault:
-			return &gate.Refusal{Reason: e.reason, Object: o, Detail: e.detail, Err: e.err}
+			return &gate.Refusal{Reason: e.reason, Object: o, Named: e.named, Detail: e.detail, Err: e.err}
 		}
 	}
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
