@@ -12,6 +12,7 @@ import (
 	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/broker"
 	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/ask/inbox"
 	"github.com/iff-run/iff/internal/home"
@@ -252,9 +253,40 @@ func (r *Runtime) corpora(roots []*home.CorpusRoot) ([]runtime.Corpus, error) {
 			return nil, err
 		}
 		r.observers = append(r.observers, o)
-		out = append(out, runtime.Corpus{Name: root.Name, Dir: root.Path(), Label: root.LabelOf, Volatile: root.Volatile, Observer: o})
+		seen := &heldObserver{o, root}
+		out = append(out, runtime.Corpus{Name: root.Name, Dir: root.Path(), Label: root.LabelOf, Volatile: root.Volatile, Observer: seen})
 	}
 	return out, nil
+}
+
+// heldObserver reads a corpus only while its path leads to what is locked: what
+// the observer holds open could have been moved away, and something else be there
+// under the corpus's name.
+type heldObserver struct {
+	*rehash.Observer
+	root *home.CorpusRoot
+}
+
+// Read implements [corpus.Observer].
+func (o *heldObserver) Read(ctx context.Context, objects []corpus.Object) ([]corpus.State, error) {
+	if err := o.root.Held(); err != nil {
+		return nil, err
+	}
+	return o.Observer.Read(ctx, objects)
+}
+
+// Snapshot implements [corpus.Observer].
+func (o *heldObserver) Snapshot(ctx context.Context) (*corpus.Snapshot, error) {
+	return o.whole(o.Observer.Snapshot(ctx))
+}
+
+// Full reads every byte.
+func (o *heldObserver) Full(ctx context.Context) (*corpus.Snapshot, error) {
+	return o.whole(o.Observer.Full(ctx))
+}
+
+func (o *heldObserver) whole(s *corpus.Snapshot, err error) (*corpus.Snapshot, error) {
+	return s, errors.Join(err, o.root.Held())
 }
 
 // hosts are iff's own and those of whoever embeds it.

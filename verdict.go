@@ -10,8 +10,8 @@ import (
 	"github.com/iff-run/iff/internal/runtime"
 )
 
-// Asked is what a verdict is asked about. The zero value is everything since the
-// newest session began, up to now.
+// Asked is what a verdict is asked about. The zero value is all sessions since the
+// newest verdict over all of them, and in any case the newest one, up to now.
 type Asked struct {
 	Session  string // one session, to its end
 	From, To int64  // or records, from 1; To is behind the last, 0 is now
@@ -37,7 +37,7 @@ func Judge(ctx context.Context, h *home.Home, asked Asked, now time.Time) (Repor
 	if err != nil {
 		return Report{}, err
 	}
-	c.Observers = runtime.Observers(corpora)
+	c.Observers, c.Places = runtime.Observers(corpora), runtime.Places(corpora)
 	if c.Guarded, err = runtime.GuardOf(corpora, h.Config().Guarded, skillDirs(h)); err == nil && asked.To == 0 {
 		c.Final, err = snapshots(ctx, corpora)
 		c.At = now

@@ -109,7 +109,7 @@ var shapes = map[string]string{
 	"digest,size,text":                                           "payload",
 	"after,before,object":                                        "change",
 	"content,level,name,signer,subject,version":                  "skill",
-	"base,corpus,objects,observer,root,snapshot,unread,volatile": "corpus",
+	"base,corpus,objects,observer,place,root,snapshot,unread,volatile": "corpus",
 }
 
 func (f filler) typeOf(t *testing.T, v any) string {

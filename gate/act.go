@@ -102,7 +102,10 @@ func (l *live) flows(plan Plan) error {
 }
 
 // weight is what is kept of the call's own words while it can be put back.
-func (l *live) weight() int64 { return int64(len(l.env.Arguments())) }
+func (l *live) weight() int64 { return int64(len(l.env.Arguments())) + overhead }
+
+// overhead is about what a committed call takes besides.
+const overhead = 4 << 10
 
 // within holds a plan against what the call said that it touches: what is not
 // leased is not changed.
@@ -174,18 +177,20 @@ func (l *live) planUnderLease(ctx context.Context, c PlanIt) (Plan, error) {
 		if err := l.within(plan); err != nil {
 			return Plan{}, err
 		}
-		if c.Approved && !c.Undo {
-			if err := l.stillApproved(plan); err != nil {
-				return Plan{}, err
-			}
+		if c.Approved && !c.Undo && !corpus.Admits(l.approved.Approvable(), plan.Changes) {
+			return Plan{}, &Refusal{Reason: Conflict, Detail: "the world changed since this was asked for; look at it again, then ask again"}
 		}
 		before, err := l.read(ctx, plan)
 		if err != nil {
 			return Plan{}, err
 		}
-		if seen(plan, before) {
-			return plan, nil
+		if !seen(plan, before) {
+			continue
 		}
+		if c.Approved && !c.Undo {
+			err = l.stillApproved() // last, for reading takes time
+		}
+		return plan, err
 	}
 	return Plan{}, &Refusal{Reason: Conflict, Detail: "the object is not what the plan was made from; look at it again, then ask again"}
 }
@@ -203,12 +208,8 @@ func (l *live) stillUnguarded(c PlanIt) error {
 	return &Refusal{Reason: Conflict, Object: found.Object, Detail: "since this was asked for it has come to reach something guarded; ask again"}
 }
 
-// stillApproved says whether what was approved is what would be done, and the
-// approval still counts.
-func (l *live) stillApproved(plan Plan) error {
-	if !corpus.Admits(l.approved.Approvable(), plan.Changes) {
-		return &Refusal{Reason: Conflict, Detail: "the world changed since this was asked for; look at it again, then ask again"}
-	}
+// stillApproved says whether the approval still counts.
+func (l *live) stillApproved() error {
 	if err := l.counts(l.answer); err != nil {
 		return &Refusal{Reason: ApprovalVoid, Detail: err.Error(), Err: err}
 	}

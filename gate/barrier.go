@@ -89,7 +89,10 @@ func (c *call) pending() bool {
 func (g *Gate) Forgive(agent, operator string) error {
 	_, err := g.append(record.Of(record.Session{Agent: agent, Detail: operator, Transition: record.AgentReset}))
 	if err == nil {
-		g.dispatch(Forgiven{Agent: agent})
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.step(Forgiven{Agent: agent})
+		g.forget(agent)
 	}
 	return err
 }

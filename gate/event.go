@@ -188,7 +188,8 @@ type (
 	RecordSession struct {
 		Session string
 		What    SessionRecord
-		Subject string // of the skill that is delivered
+		Subject string      // of the skill that is delivered
+		Level   level.Level // of [RecordTold]: the lowest of what is about to be told
 		How     Ending
 	}
 	// TellSession: whoever asked for a change of the session is told.
@@ -214,6 +215,7 @@ const (
 	RecordPaused
 	RecordResumed
 	RecordEnded
+	RecordTold // a read is about to tell files of skills; none of them is active by that
 )
 
 func (c Preview) of() string       { return c.ID }

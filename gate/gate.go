@@ -31,6 +31,10 @@ type Guard interface {
 	Find(objects []corpus.Object) (Guarded, bool)
 	// FindSpelling says the same of a target that is refused for its spelling.
 	FindSpelling(class capability.Capability, target string) (Guarded, bool)
+	// Tells says of which skills a read of the objects would tell files, by
+	// whatever route: the subjects, each once, empty for a skill that is known and
+	// not loaded.
+	Tells(objects []corpus.Object) []string
 }
 
 // Guarded is what a call would reach.
@@ -68,7 +72,7 @@ func set[T comparable](v *T, to T) {
 	}
 }
 
-// Parts are what a gate is put together from. All but Doubts are required.
+// Parts are what a gate is put together from. All but Doubts and Known are required.
 type Parts struct {
 	Sink      record.Sink
 	Keep      func(ctx context.Context, data []byte) (record.Payload, error) // payloads of records
@@ -89,6 +93,7 @@ type Parts struct {
 	SameUID   bool
 	Limits    Limits
 	Doubts    map[string][]corpus.Object // what calls in doubt may have changed, by request
+	Known     []KnownKey                 // of calls of earlier runtimes, the oldest first
 	Now       func() time.Time
 }
 
@@ -157,6 +162,8 @@ func New(ctx context.Context, parts Parts) (*Gate, error) {
 		rules.Skills[k.Subject] = k
 	}
 	g.machine = NewMachine(rules, parts.Doubts)
+	g.know(parts.Known)
+	g.parts.Known = nil
 	return g, nil
 }
 

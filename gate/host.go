@@ -31,6 +31,9 @@ type Touches struct {
 	Changes []corpus.Object
 	// Reads are the objects whose content the result would tell.
 	Reads []corpus.Object
+	// Outline says that of those it tells only that they are there and of what
+	// kind, such as a listing does, and no content.
+	Outline bool
 	// Reversible says that it can be put back, so that it may be done under a
 	// reversible capability.
 	Reversible bool

@@ -41,6 +41,7 @@ type Facts struct {
 	Reversible bool                // what it does can be put back
 	Reads      []label.Label       // labels of what it would tell
 	Sinks      []label.Label       // labels of what it would write to
+	Tells      []string            // subjects of the skills whose files it would tell; empty for one that is not loaded
 	Guarded    bool                // it would change a guarded object
 	Spelled    bool                // it names a guarded object in a spelling that is refused
 	Void       Reason              // why nothing here could do it; empty if it could
@@ -58,6 +59,7 @@ const (
 	staged                      // a confirmation to be asked for
 	confirming                  // an answer about what is staged
 	ready                       // its turn among those that were confirmed
+	tainting                    // what its content does to the agent in the log
 	reading                     // the host, for a read
 	waiting                     // a lease
 	planning                    // a plan, under the lease
@@ -119,6 +121,8 @@ type pendingRecord struct {
 	what    SessionRecord
 	subject string
 	ticket  Ticket
+	level   level.Level // of a read of files of skills
+	call    string      // that read
 }
 
 // agent is what a principal was given and has read in all its sessions.

@@ -17,7 +17,7 @@ import (
 var (
 	pureFiles = []string{
 		"call.go", "check.go", "event.go", "host.go", "lease.go", "machine.go", "permit.go", "queue.go", "reason.go", "route.go",
-		"step.go", "step_session.go",
+		"step.go", "step_read.go", "step_session.go",
 	}
 	huntFiles = []string{
 		"explore_cast_test.go", "explore_check_test.go", "explore_clone_test.go", "explore_crash_test.go", "explore_env_test.go",

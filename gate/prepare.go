@@ -127,6 +127,9 @@ func (l *live) look(class capability.Capability) {
 	for _, o := range touches.Reads {
 		l.facts.Reads = append(l.facts.Reads, l.g.parts.Label(o))
 	}
+	if len(touches.Reads) > 0 && !touches.Outline {
+		l.facts.Tells = l.g.parts.Guard.Tells(touches.Reads)
+	}
 	for _, o := range touches.Changes {
 		l.facts.Sinks = append(l.facts.Sinks, l.g.parts.Label(o))
 	}

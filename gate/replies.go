@@ -45,10 +45,17 @@ func (r *replies) shrink() {
 	for len(r.held) > 0 && (r.bytes > maxHeld || len(r.held) > maxReplies) {
 		id := r.held[0]
 		r.held = r.held[1:]
-		if reply, ok := r.by[id]; ok && len(reply.Result) > 0 {
-			r.bytes -= len(reply.Result)
-			reply.Result, reply.Message = nil, "its result is not kept any more; ask with another key if it can be done twice"
-			r.by[id] = reply
-		}
+		r.empty(id)
 	}
+}
+
+// empty lets go of the result of a request, and keeps how it ended.
+func (r *replies) empty(request string) {
+	reply, ok := r.by[request]
+	if !ok || len(reply.Result) == 0 {
+		return
+	}
+	r.bytes -= len(reply.Result)
+	reply.Result, reply.Message = nil, "its result is not kept any more; ask with another key if it can be done twice"
+	r.by[request] = reply
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/level"
@@ -26,11 +25,12 @@ type Resume struct {
 	ID     string
 	Skill  string // subject of the skill that was active
 	Paused bool
-	Keys   []KnownKey
 }
 
-// KnownKey is a call of a resumed session that had an idempotency key.
+// KnownKey is a call of an earlier runtime that had an idempotency key, and how it
+// ended. Its reply names the request.
 type KnownKey struct {
+	Agent    string
 	Key      string
 	Envelope [32]byte
 	Reply    Reply
@@ -91,7 +91,6 @@ func (g *Gate) Open(ctx context.Context, a record.Agent, resume *Resume) (*Sessi
 		delete(g.sessions, s.id) // it was refused
 	} else if resume != nil {
 		s.again, s.held = true, resume.Paused
-		s.know(resume.Keys)
 	}
 	g.mu.Unlock()
 	err := s.told(ctx, opened)
@@ -104,19 +103,25 @@ func (g *Gate) Open(ctx context.Context, a record.Agent, resume *Resume) (*Sessi
 	return s, nil
 }
 
-// know takes over what became of calls before a crash. g.mu is held.
-func (s *Session) know(keys []KnownKey) {
-	for i, k := range keys {
-		id := k.Reply.Request
-		if id == "" {
-			id = s.id + ".known" + strconv.Itoa(i)
+// know takes over what became of calls of earlier runtimes, the oldest first. Of
+// two with one key the newer counts. The gate is not in use yet.
+func (g *Gate) know(keys []KnownKey) {
+	for _, k := range keys {
+		if k.Key == "" || k.Agent == "" || k.Reply.Request == "" {
+			continue
 		}
-		name := keyed{s.agent, k.Key}
-		if _, ok := s.g.machine.keys[name]; ok {
-			continue // it was used again since
+		g.machine.known(keyed{k.Agent, k.Key}, recorded{k.Reply.Request, k.Envelope})
+		g.replies.put(k.Reply.Request, k.Reply)
+	}
+}
+
+// forget lets go of what calls of an agent told, so that nobody is told it again.
+// g.mu is held.
+func (g *Gate) forget(agent string) {
+	if a := g.machine.agents[agent]; a != nil {
+		for _, key := range a.keys {
+			g.replies.empty(g.machine.keys[keyed{agent, key}].id)
 		}
-		s.g.machine.remember(name, recorded{id, k.Envelope})
-		s.g.replies.put(id, k.Reply)
 	}
 }
 
@@ -195,6 +200,9 @@ func (g *Gate) recordSession(c RecordSession) {
 		if k, ok := m.rules.Skills[c.Subject]; ok && c.What == RecordSkill {
 			body.Level = k.Level.String()
 		}
+		if c.What == RecordTold {
+			body.Level, body.Detail = c.Level.String(), "a read that tells files of a skill"
+		}
 	}
 	g.mu.Unlock()
 	body.Transition = transition(c)
@@ -215,7 +223,7 @@ func transition(c RecordSession) record.Transition {
 	switch c.What {
 	case RecordOpened:
 		return record.SessionOpened
-	case RecordSkill:
+	case RecordSkill, RecordTold:
 		return record.SessionSkill
 	case RecordPaused:
 		return record.SessionPaused

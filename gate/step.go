@@ -18,6 +18,7 @@ func (e Submitted) apply(m *Machine) {
 	known = known && e.Key != ""
 	switch {
 	case known && old.envelope == e.Envelope:
+		m.retold(s, &call{Facts: e.Facts})
 		m.emit(Repeat{ID: e.ID, Of: old.id})
 		return
 	case m.dead:
@@ -59,6 +60,20 @@ func (m *Machine) remember(k keyed, r recorded) {
 	a.keys = append(a.keys, k.key)
 }
 
+// known takes over what a key was used for in an earlier runtime. A later use of
+// the key takes the place of an earlier one.
+func (m *Machine) known(k keyed, r recorded) {
+	a := m.agents[k.agent]
+	if a == nil {
+		a = &agent{mark: m.rules.Bottom}
+		m.agents[k.agent] = a
+	}
+	if _, ok := m.keys[k]; ok {
+		a.keys = without(a.keys, k.key)
+	}
+	m.remember(k, r)
+}
+
 // unkey forgets the key of a call of which nothing is in the log, so that it can
 // be asked for again.
 func (m *Machine) unkey(c *call) {
@@ -94,8 +109,7 @@ func (m *Machine) begin(s *session, c *call) {
 	case m.inDoubt(c):
 		m.refuse(c, InDoubt)
 	case c.way == run:
-		c.at = reading
-		m.emit(DoIt{ID: c.ID, Phase: Read})
+		m.read(s, c)
 	case c.way == ask && c.Target.Capability().Effect() == capability.None:
 		m.request(s, c)
 	case c.way == ask, c.way == stage:
@@ -381,8 +395,7 @@ func (m *Machine) decided(s *session, c *call) {
 		c.at = ready
 		m.touched = append(m.touched, s)
 	case c.Target.Capability().Effect() == capability.None && len(c.Changes) == 0:
-		c.at = reading
-		m.emit(DoIt{ID: c.ID, Phase: Read})
+		m.read(s, c)
 	default:
 		m.acquire(c)
 	}

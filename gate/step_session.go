@@ -48,7 +48,7 @@ func (e Given) apply(m *Machine) {
 	default:
 		// What lowers counts before it is recorded.
 		m.taint(m.agentOf(s), e.Subject)
-		m.record(s, pendingRecord{RecordSkill, e.Subject, e.Ticket})
+		m.record(s, pendingRecord{what: RecordSkill, subject: e.Subject, ticket: e.Ticket})
 		return
 	}
 	m.emit(TellSession{Session: e.Session, Ticket: e.Ticket, Failed: why})
@@ -63,7 +63,7 @@ func (m *Machine) record(s *session, r pendingRecord) {
 
 func (m *Machine) write(s *session) {
 	r := s.records[0]
-	m.emit(RecordSession{Session: s.id, What: r.what, Subject: r.subject, How: s.how})
+	m.emit(RecordSession{Session: s.id, What: r.what, Subject: r.subject, Level: r.level, How: s.how})
 }
 
 func (e Recorded) apply(m *Machine) {
@@ -81,7 +81,11 @@ func (e Recorded) apply(m *Machine) {
 	case r.what == RecordSkill && m.evicted[r.subject]:
 		why = SkillRevoked
 	}
-	m.emit(TellSession{Session: s.id, Ticket: r.ticket, Failed: why})
+	if r.what == RecordTold {
+		m.tainted(s, r, e.Failed)
+	} else {
+		m.emit(TellSession{Session: s.id, Ticket: r.ticket, Failed: why})
+	}
 	if r.what == RecordEnded || r.what == RecordOpened && e.Failed {
 		m.forget(s, why)
 		return
@@ -289,6 +293,7 @@ func (e Forgiven) apply(m *Machine) {
 		// What it will be told is ahead of it.
 		if s := m.session(c.Session); s.agent == e.Agent {
 			m.flow(s, c)
+			m.retaint(a, c)
 		}
 	}
 }

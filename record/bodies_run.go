@@ -105,6 +105,7 @@ type CorpusRoot struct {
 	Corpus   string
 	Objects  int64
 	Observer string
+	Place    string // directory that it is, without links
 	Root     Hash
 	Snapshot Payload // the states themselves, or those that differ from Base with absent for what is gone; package corpus
 	Unread   int64   // objects that could not be read
@@ -117,6 +118,7 @@ func (b *CorpusRoot) walk(c *codec) {
 	c.text("corpus", &b.Corpus)
 	c.int("objects", &b.Objects)
 	c.text("observer", &b.Observer)
+	c.text("place", &b.Place)
 	c.hash("root", &b.Root)
 	b.Snapshot.opt(c, "snapshot")
 	c.int("unread", &b.Unread)
@@ -128,6 +130,7 @@ func (b *CorpusRoot) walk(c *codec) {
 type Barrier struct {
 	Corpora []CorpusRoot
 	Fence   int64 // of the runtime that took it
+	Idle    bool  // no call was under way, in doubt, or could still be put back
 	Round   int64
 }
 
@@ -135,6 +138,7 @@ func (b *Barrier) walk(c *codec) {
 	c.open()
 	array(c, "corpora", &b.Corpora, (*CorpusRoot).walk)
 	c.int("fence", &b.Fence)
+	c.bool("idle", &b.Idle)
 	c.int("round", &b.Round)
 	c.close()
 }

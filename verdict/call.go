@@ -26,8 +26,13 @@ const (
 	effectIrreversible = "irreversible"
 )
 
+// expirySlack is what may lie between the last look at an approval and the time
+// that the intent's record gets.
+const expirySlack = time.Minute
+
 // call is what is known of a call: where in its life it is, and what it is about
 // to do.
+
 type call struct {
 	id, session string
 	request     record.Body // while it can be approved
@@ -305,7 +310,7 @@ func (j *Judge) mayIntend(c *call, r *record.Record, b *record.Intent, plan []co
 	case p == executing && (c.reversible || c.effect != effectIrreversible),
 		p == committing && (!c.reversible || c.effect != effectReversible || !c.staged):
 		return "an intent of another kind than was asked for"
-	case !c.expires.IsZero() && r.Time.After(c.expires):
+	case !c.expires.IsZero() && r.Time.After(c.expires.Add(expirySlack)):
 		return "an intent after the approval had expired"
 	case !admits(c.approved, plan):
 		return "an intent to do something else than was approved"

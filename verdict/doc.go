@@ -55,8 +55,8 @@
 // An approval comes from a human, a webhook, a policy or a level. Human and
 // webhook sign ([Options].Check). A level approves no change of an unverified
 // session; only human and webhook approve a change that reaches for something
-// guarded. An intent has the fence of the runtime, comes no later than the
-// approval expires, and has a plan that the request's admits: the same objects
+// guarded. An intent has the fence of the runtime, comes no later than a
+// minute after the approval expires, for it was looked at before, and has a plan that the request's admits: the same objects
 // in the same order with the same states, "any" in the request admitting every
 // state; the plan of a rollback is the committed one backwards. Readings without
 // an intent before them break W.

@@ -61,7 +61,8 @@ func (d *doctor) gate(a *app, h *home.Home) {
 func (d *doctor) unenforced() {
 	d.open("user", "not enforced: an agent that runs as you reaches what you reach without iff, corpora included, and can use the adopter key, "+
 		"which grants nothing above unverified; what it changes in a corpus a verdict finds, what it reads nothing does")
-	d.open("approver", "not told apart: an agent that runs as you could answer questions if it had the passphrase of your approver key; without it, it can only deny")
+	d.open("approver", "not told apart: an agent that runs as you could answer questions if it had the passphrase of your approver key; "+
+		"without it, it can approve nothing, but it can deny, pause and stop sessions, put back what they did, settle calls in doubt, and clear what an agent was given and has read")
 	d.open("network", "not enforced: iff sends nothing for agents and keeps no program from the network")
 	d.open("tools", "not covered: calls of tool servers (MCP) and commands do not come through iff yet")
 }

@@ -18,6 +18,33 @@ type Guard struct {
 	mu        sync.Mutex
 	objects   map[corpus.Object]gate.Guarded
 	spellings map[string]gate.Guarded
+	tells     map[corpus.Object]string
+}
+
+// AddSkill has reads of a file tell a skill; its subject is empty for one that is
+// not loaded.
+func (g *Guard) AddSkill(path, subject string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	tells := maps.Clone(g.tells)
+	if tells == nil {
+		tells = make(map[corpus.Object]string)
+	}
+	tells[corpus.Name(Corpus, path)] = subject
+	g.tells = tells
+}
+
+// Tells implements [gate.Guard].
+func (g *Guard) Tells(objects []corpus.Object) []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []string
+	for _, o := range objects {
+		if subject, ok := g.tells[o]; ok {
+			out = append(out, subject)
+		}
+	}
+	return out
 }
 
 // Add guards a file for a skill, under its path and under further spellings that

@@ -64,10 +64,11 @@ func (r *Runtime) barrier(ctx context.Context, how reading) error {
 	defer r.reading.Unlock()
 	r.round++
 	whole := how == entirely
-	if r.since++; r.since >= wholeEvery && r.idle() {
+	idle := r.idle()
+	if r.since++; r.since >= wholeEvery && idle {
 		whole = true
 	}
-	body := record.Barrier{Fence: r.fence, Round: r.round, Corpora: []record.CorpusRoot{}}
+	body := record.Barrier{Fence: r.fence, Idle: idle, Round: r.round, Corpora: []record.CorpusRoot{}}
 	now := make(map[string]*corpus.Snapshot)
 	for _, c := range r.parts.Corpora {
 		s, err := how.read(ctx, c.Observer)
@@ -91,14 +92,24 @@ func (r *Runtime) barrier(ctx context.Context, how reading) error {
 	return nil
 }
 
-// idle says whether no call reaches over this barrier.
-func (r *Runtime) idle() bool { return len(r.parts.Log.State().Calls()) == 0 }
+// idle says whether no call reaches over this barrier: none is under way or in
+// doubt, and none that is done can be put back behind it.
+func (r *Runtime) idle() bool {
+	if r.gate != nil {
+		for _, s := range r.gate.Sessions() {
+			if s.Open+s.Staged+s.Undo > 0 {
+				return false
+			}
+		}
+	}
+	return len(r.parts.Log.State().Calls()) == 0
+}
 
 // corpusRoot is what a barrier records of a corpus: all of it, or what changed
 // since the barrier before.
 func (r *Runtime) corpusRoot(ctx context.Context, c Corpus, s *corpus.Snapshot, whole bool) (record.CorpusRoot, error) {
 	out := record.CorpusRoot{
-		Corpus: c.Name, Objects: int64(s.Len()), Observer: c.Observer.Name(), Root: s.Root(), Unread: int64(s.Unread()), Volatile: c.Volatile.Strings(),
+		Corpus: c.Name, Objects: int64(s.Len()), Observer: c.Observer.Name(), Place: c.Dir, Root: s.Root(), Unread: int64(s.Unread()), Volatile: c.Volatile.Strings(),
 	}
 	entries := s.Entries()
 	if before := r.last[c.Name]; before != nil && !whole {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/iff-run/iff/approval"
@@ -25,7 +26,7 @@ type Case struct {
 	View    *audit.View // of the log, as far as it is judged
 	Store   audit.Store
 	Trust   *trust.Root
-	Session string // id; empty: from the beginning of the newest session on, all sessions
+	Session string // id; empty: all sessions since the newest verdict over all of them, and at least the newest one
 	From    int64  // instead of a session: the first record of the interval, from 1
 	To      int64  // with From: behind the last; 0 is the end
 
@@ -34,6 +35,7 @@ type Case struct {
 	Final     map[string]*corpus.Snapshot
 	At        time.Time // of Final
 	Observers map[string]verdict.Observer
+	Places    map[string]string // directories of the corpora now, by name; may be nil
 	Guarded   func(corpus.Object) bool
 	Progress  func(record int64)
 }
@@ -48,15 +50,25 @@ func Judge(ctx context.Context, c Case) (verdict.Report, error) {
 	if c.To > 0 && c.Final != nil {
 		j.size = min(j.size, c.To)
 	}
+	if c.Session == "" && c.From == 0 {
+		return j.all(ctx)
+	}
 	first, last, err := j.bounds(ctx)
 	if err != nil {
 		return verdict.Report{}, err
 	}
-	base, from, err := j.begin(ctx, first)
+	return j.over(ctx, stretch{first, last})
+}
+
+// over judges one interval.
+func (j *judging) over(ctx context.Context, w stretch) (verdict.Report, error) {
+	one := *j
+	one.snaps = make(map[string]*corpus.Snapshot)
+	base, from, err := one.begin(ctx, w.first)
 	if err != nil {
 		return verdict.Report{}, err
 	}
-	return j.run(ctx, base, from, last)
+	return one.run(ctx, base, from, w.last)
 }
 
 // check refuses what would judge something else than was asked for.
@@ -95,8 +107,26 @@ func whole(b record.Barrier) bool {
 	return true
 }
 
-// take folds a barrier's snapshots.
-func (j *judging) take(ctx context.Context, b record.Barrier) error {
+// ErrReconfigured says that a corpus is another one now, or leaves out other
+// objects, than when a snapshot in the interval was taken: the two cannot be
+// compared.
+var ErrReconfigured = errors.New("corpus-reconfigured")
+
+// same says whether a corpus is configured as it was at a barrier.
+func (j *judging) same(c record.CorpusRoot) error {
+	was, now := slices.Sorted(slices.Values(c.Volatile)), slices.Sorted(slices.Values(j.Observers[c.Corpus].Volatile))
+	if place, known := j.Places[c.Corpus]; known && place != c.Place {
+		return fmt.Errorf("corpus %s is another directory now than when a snapshot was taken: %w", c.Corpus, ErrReconfigured)
+	}
+	if !slices.Equal(was, now) {
+		return fmt.Errorf("corpus %s has other volatile patterns than when a snapshot was taken: %w", c.Corpus, ErrReconfigured)
+	}
+	return nil
+}
+
+// take folds a barrier's snapshots. Those that are judged by have to be of the
+// corpora as they are configured.
+func (j *judging) take(ctx context.Context, b record.Barrier, judged bool) error {
 	for _, c := range b.Corpora {
 		var entries []corpus.Entry
 		if c.Snapshot != (record.Payload{}) {
@@ -126,6 +156,9 @@ func (j *judging) take(ctx context.Context, b record.Barrier) error {
 		if _, ok := j.Observers[c.Corpus]; !ok {
 			j.Observers[c.Corpus] = verdict.Observer{Name: c.Observer, Volatile: c.Volatile}
 		}
+		if err := j.same(c); judged && err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -145,7 +178,7 @@ func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Repo
 			if since = r.Time; r.Seq == base {
 				fence = b.Fence
 			}
-			return j.take(ctx, b)
+			return j.take(ctx, b, r.Seq == from)
 		}
 		return nil
 	})
@@ -175,7 +208,7 @@ func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Repo
 		if !ok || r.Seq <= from {
 			return nil
 		}
-		if err := j.take(ctx, b); err != nil {
+		if err := j.take(ctx, b, true); err != nil {
 			return err
 		}
 		if last >= 0 && r.Seq >= last {
@@ -276,6 +309,7 @@ func (r *Runtime) judge(ctx context.Context, c Case) (verdict.Report, error) {
 		return verdict.Report{}, err
 	}
 	c.Store, c.Trust, c.Observers, c.Guarded = r.parts.Log.Store(), r.Trust(), Observers(r.parts.Corpora), r.guard.guards
+	c.Places = Places(r.parts.Corpora)
 	return Judge(ctx, c)
 }
 
@@ -292,6 +326,15 @@ func Observers(corpora []Corpus) map[string]verdict.Observer {
 	out := make(map[string]verdict.Observer)
 	for _, c := range corpora {
 		out[c.Name] = verdict.Observer{Name: c.Observer.Name(), Blind: c.Observer.Blind(), Volatile: c.Volatile.Strings()}
+	}
+	return out
+}
+
+// Places are the directories of corpora, by name.
+func Places(corpora []Corpus) map[string]string {
+	out := make(map[string]string)
+	for _, c := range corpora {
+		out[c.Name] = c.Dir
 	}
 	return out
 }

@@ -155,7 +155,7 @@ func (j *judging) begin(ctx context.Context, first int64) (base, from int64, err
 			if from < 0 {
 				from = records[i].Seq
 			}
-			if whole(b) {
+			if b.Idle && whole(b) {
 				base = records[i].Seq
 				return true, nil
 			}

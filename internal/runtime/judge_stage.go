@@ -2,15 +2,25 @@ package runtime
 
 import (
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/record"
 )
 
-// stages are the files that calls keep beside their objects until they take
-// their place, by request, of intents without an outcome. Such a file is part of
-// a call that is under way or in doubt; it is not somebody else's change.
-type stages map[string][]corpus.Object
+// stages are what calls keep beside their objects until they take their place, by
+// request, of intents without an outcome: a file under the staging name, or a
+// tree that is being deleted, with all that is in it. Such a thing is part of a
+// call that is under way or in doubt; it is not somebody else's change.
+type stages map[string]stage
+
+// stage is what may lie under the staging name: any file there itself, and below
+// it what the plan takes away, as it was.
+type stage struct {
+	names []corpus.Object
+	below map[corpus.Object]corpus.State
+}
 
 // fold takes a record in, with the changes that did not fit in its line.
 func (s stages) fold(r record.Record, rest []corpus.Change) {
@@ -33,24 +43,46 @@ func (s stages) open(request string, b record.Intent, rest []corpus.Change) {
 	if len(rest) == 0 {
 		rest = b.Plan
 	}
-	seen := make(map[corpus.Object]bool)
+	at := stage{below: make(map[corpus.Object]corpus.State)}
+	planned := make(map[corpus.Object]bool, len(rest))
 	for _, c := range rest {
-		o := corpus.Name(c.Object.Corpus(), path.Join(path.Dir(c.Object.Path()), b.Staging))
-		if !seen[o] {
-			seen[o] = true
-			s[request] = append(s[request], o)
+		planned[c.Object] = true
+	}
+	for _, c := range rest {
+		top := topOf(c.Object, planned)
+		staged := path.Join(path.Dir(top.Path()), b.Staging)
+		if name := corpus.Name(top.Corpus(), staged); top == c.Object && !slices.Contains(at.names, name) {
+			at.names = append(at.names, name)
+		} else if top != c.Object {
+			at.below[corpus.Name(top.Corpus(), staged+strings.TrimPrefix(c.Object.Path(), top.Path()))] = c.Before
 		}
 	}
+	s[request] = at
+}
+
+// topOf is the highest of the planned objects that an object lies in.
+func topOf(o corpus.Object, planned map[corpus.Object]bool) corpus.Object {
+	top := o
+	for above, ok := o.Parent(); ok; above, ok = above.Parent() {
+		if planned[above] {
+			top = above
+		}
+	}
+	return top
 }
 
 // without leaves them out of snapshots.
 func (s stages) without(snaps map[string]*corpus.Snapshot) map[string]*corpus.Snapshot {
 	out := clone(snaps)
-	for _, objects := range s {
-		for _, o := range objects {
-			if at := out[o.Corpus()]; at != nil && at.State(o) != corpus.Absent {
-				out[o.Corpus()] = at.Apply([]corpus.Entry{{Object: o, State: corpus.Absent}})
+	for _, at := range s {
+		for _, name := range at.names {
+			snap := out[name.Corpus()]
+			if snap == nil || snap.State(name) == corpus.Absent {
+				continue
 			}
+			out[name.Corpus()] = corpus.NewSnapshot(slices.DeleteFunc(slices.Clone(snap.Entries()), func(e corpus.Entry) bool {
+				return e.Object == name || e.Object.Below(name) && at.below[e.Object].Is(e.State)
+			}))
 		}
 	}
 	return out

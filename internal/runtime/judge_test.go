@@ -216,7 +216,7 @@ func TestManyBarriers(t *testing.T) {
 	w := newEnv(t).start()
 	s := w.session("agent")
 	for range 300 {
-		if r := s.Call(t.Context(), call(rev, "a.md", attach)); r.Status != gate.Done {
+		if r := s.Call(t.Context(), call("fs.read", "a.md", `{}`)); r.Status != gate.Done {
 			t.Fatalf("%+v", r)
 		}
 		w.must(w.rt.Barrier(t.Context()))

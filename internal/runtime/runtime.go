@@ -177,11 +177,14 @@ func (r *Runtime) Fence() int64 {
 // Trust is the trust root as it is now: as it was locked, or narrower. Of a
 // runtime that was not started it trusts nobody.
 func (r *Runtime) Trust() *trust.Root {
-	if r == nil || r.trust == nil {
+	if r == nil {
 		return new(trust.Root)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.trust == nil {
+		return new(trust.Root)
+	}
 	return r.trust
 }
 

@@ -66,7 +66,7 @@ func (s *Session) Commit(ctx context.Context) ([]gate.Reply, error) {
 		return nil, err
 	}
 	replies, err := s.s.Commit(ctx)
-	if err != nil {
+	if err != nil || len(replies) == 0 {
 		return replies, err
 	}
 	return replies, s.r.Barrier(ctx)

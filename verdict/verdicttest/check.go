@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/record"
@@ -116,7 +117,7 @@ func (c *checker) lives(events []int) bool {
 			if intent = true; letter == "b" {
 				have = have && reverse(plan, done)
 			} else {
-				have = have && admitted(asked, plan) && (d.Expires.IsZero() || !e.Record.Time.After(d.Expires))
+				have = have && admitted(asked, plan) && (d.Expires.IsZero() || !e.Record.Time.After(d.Expires.Add(time.Minute)))
 			}
 		case "x", "e", "m", "k", "v", "w":
 			var readings []corpus.Change

@@ -4,6 +4,11 @@ import (
 	"encoding/base64"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/iff-run/iff/capability"
 	"github.com/iff-run/iff/corpus"
@@ -25,12 +30,18 @@ const (
 	opChmod  = "chmod"
 )
 
-// Reserved begins the names that belong to the host: no call writes to one.
+// Reserved begins the names that belong to the host: no call reads or writes
+// one, however it is spelled, nor what is below it, and none is listed. Bytes of
+// one object lie there under a name that says nothing of its label.
 const Reserved = ".iff-"
 
 const (
 	fileMode = 0o644
 	dirMode  = 0o755
+
+	// What an owner must keep: who runs this could not look at the object again.
+	leastFile = 0o400
+	leastDir  = 0o500
 )
 
 // call is what an envelope asks for.
@@ -94,6 +105,9 @@ func parse(env capability.Envelope) (call, error) {
 		return call{}, wrong(gate.ArgumentsBad, "op %s takes no %s; leave it out", c.op, extra)
 	}
 	if err := c.fill(m); err != nil {
+		return call{}, err
+	}
+	if err := unreserved(c.object); err != nil {
 		return call{}, err
 	}
 	if c.reads() {
@@ -177,7 +191,21 @@ func (c *call) fillMode(text *string) error {
 	default:
 		c.mode = fileMode
 	}
-	return nil
+	if c.op == opMkdir {
+		return readable(c.mode, leastDir)
+	}
+	return readable(c.mode, leastFile)
+}
+
+// readable refuses a mode that takes its own object from the owner.
+func readable(mode, least uint32) error {
+	switch {
+	case mode&least == least:
+		return nil
+	case least == leastDir:
+		return wrong(gate.ArgumentsBad, "mode %04o takes a directory from its owner; give the owner read and execute, as 0500 does", mode)
+	}
+	return wrong(gate.ArgumentsBad, "mode %04o takes a file from its owner; give the owner read, as 0400 does", mode)
 }
 
 // destination reads where a rename leads.
@@ -204,6 +232,9 @@ func (c *call) destination(m members) error {
 	case c.to.Below(c.object), c.object.Below(c.to):
 		return wrong(gate.ArgumentsBad, "one of the two paths lies below the other")
 	}
+	if err := unreserved(c.to); err != nil {
+		return err
+	}
 	return writable(c.to)
 }
 
@@ -216,9 +247,32 @@ func writable(o corpus.Object) error {
 		if err := beneath.CheckName(name); err != nil {
 			return wrong(gate.ArgumentsBad, "%v", err).because(err)
 		}
-		if strings.HasPrefix(strings.ToLower(name), Reserved) {
+	}
+	return nil
+}
+
+// unreserved refuses paths at and below names of the host.
+func unreserved(o corpus.Object) error {
+	for name := range strings.SplitSeq(o.Path(), "/") {
+		if reserved(name) {
 			return wrong(gate.ArgumentsBad, "names that begin with %s belong to the host; use another", Reserved)
 		}
 	}
 	return nil
+}
+
+// reserved says whether a file system could take a name for one of the host's:
+// without regard to case, width, composition and characters that do not show.
+func reserved(name string) bool {
+	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
+		name = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(strings.Map(shown, name))))
+	}
+	return strings.HasPrefix(strings.ToLower(name), Reserved)
+}
+
+func shown(r rune) rune {
+	if unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+		return -1
+	}
+	return r
 }

@@ -38,12 +38,21 @@ func (h *Host) perform(ctx context.Context, r *root, c call, o gate.Order) (gate
 	if err != nil {
 		return gate.Result{}, refusal(c.object, err)
 	}
-	last := j.plan.Changes[len(j.plan.Changes)-1]
-	if c.op == opRename {
-		last = j.plan.Changes[len(j.plan.Changes)/2]
-	}
-	data, err := canonical.Marshal(writeResult{string(last.After)})
+	data, err := canonical.Marshal(j.answer())
 	return gate.Result{Data: data}, err
+}
+
+// answer tells the state that is left where the call alone decides it. That of
+// an append, a rename, a chmod or an undoing digests what was there before,
+// whose label may be above the session's mark.
+func (j *job) answer() writeResult {
+	switch {
+	case j.undoing:
+		return writeResult{}
+	case j.call.op == opWrite, j.call.op == opMkdir, j.call.op == opDelete:
+		return writeResult{string(j.first().Before)}
+	}
+	return writeResult{}
 }
 
 // admissible holds the plan against the call: the same objects, copies that are
@@ -137,13 +146,14 @@ func (j *job) expect(p *place, want corpus.State) (found, error) {
 		return found{}, conflict(err)
 	}
 	if !f.State().Is(want) {
-		return found{}, differs(f.State())
+		return found{}, differs()
 	}
 	return f, nil
 }
 
-func differs(now corpus.State) error {
-	return wrong(gate.Conflict, "it is not as planned: its state is %s; read it and ask again", now)
+// differs does not tell the state: its label may be above the session's mark.
+func differs() error {
+	return wrong(gate.Conflict, "its state is not as planned; read it and ask again")
 }
 
 // conflict turns an error that says that the world is not as planned into one

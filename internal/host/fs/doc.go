@@ -13,7 +13,22 @@
 //
 // Every write takes expect, the state that the object (of a rename the source)
 // must have. A mode is four octal digits, 0000 to 0777, and is set exactly:
-// 0644 and 0755 unless given. Parents are not made.
+// 0644 and 0755 unless given. It leaves the owner read, and of a directory
+// execute: else nobody could look at the object again. Parents are not made.
+//
+// # What is told
+//
+//	read    content, or base64 if it is not UTF-8; size and state of the file
+//	list    entries: name and kind
+//	stat    kind, mode, size, state; kind absent alone
+//	write, mkdir, delete    the state that is left
+//
+// Append, rename, chmod and the undoing of a call tell {}. A session may write to
+// what has a label above its mark and must not learn what is there: no reply to
+// a write and no refusal tells the size of an object or a state that the call
+// alone does not decide, and a listing gives no sizes, as entries may have higher
+// labels than their directory. That an expected state is not the present one is
+// told.
 //
 // # What is refused
 //
@@ -21,8 +36,10 @@
 // points: for reading and writing alike, and nothing of the kind is ever
 // followed or opened. A directory that is deleted or renamed may hold links:
 // they go with it as they are. Volatile objects may be read and listed, not
-// written. The root of a corpus is not written. Names that begin with .iff-
-// belong to the host. Where a file system takes two spellings for one name
+// written. The root of a corpus is not written. Names that begin with .iff-, in any
+// case, width or composition, belong to the host: neither they nor what is below
+// them is read, listed or written, for bytes under a label may lie there without
+// it. Where a file system takes two spellings for one name
 // (case, normalisation), only the one in the listing is accepted (name-twin).
 //
 // # Plans

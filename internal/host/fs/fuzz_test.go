@@ -30,6 +30,8 @@ func FuzzArguments(f *testing.F) {
 			f.Add("a/b", `{"op":"`+op+`","`+member+`":1}`)
 		}
 	}
+	f.Add(".iff-r1.2/x", `{}`)
+	f.Add("d", `{"op":"mkdir","mode":"0477"}`)
 	f.Add(".", `{"op":"rename","to":"x/../y"}`)
 	f.Add("x", `{"op":"write","base64":"AA=="}`)
 	f.Add("x", `{"op":"write","Op":"delete","content":""}`)
@@ -54,6 +56,13 @@ func FuzzArguments(f *testing.F) {
 			}
 			if _, known := takes[c.op]; !known || c.reads() != (class == capability.FSRead) || c.mode > 0o777 || c.limit > MaxRead || c.offset < 0 {
 				t.Errorf("%s: %+v", args, c)
+			}
+			least := uint32(leastFile)
+			if c.op == opMkdir {
+				least = leastDir
+			}
+			if unreserved(c.object) != nil || c.op == opRename && unreserved(c.to) != nil || !c.reads() && c.mode&least != least && c.op != opDelete && c.op != opRename {
+				t.Errorf("%s %s: reserved, or unreadable with %04o", target, args, c.mode)
 			}
 			if !c.reads() && (writable(c.object) != nil || c.op == opRename && (writable(c.to) != nil || c.to.Corpus() != c.object.Corpus())) {
 				t.Errorf("%s %s: written to", target, args)

@@ -141,7 +141,7 @@ func (h *Host) Touches(env capability.Envelope) (gate.Touches, error) {
 	t := gate.Touches{Op: c.op, Reversible: c.reversible()}
 	switch {
 	case c.reads():
-		t.Reads = []corpus.Object{c.object}
+		t.Reads, t.Outline = []corpus.Object{c.object}, c.op != opRead
 	case c.op == opRename:
 		t.Changes = []corpus.Object{c.object, c.to}
 	default:

@@ -105,7 +105,7 @@ func ordinaryFile(st stat, k keeping) error {
 	case st.links > 1:
 		return wrong(gate.HardLinked, "the file has %d names (hard links), and another may lie elsewhere; put a copy in its place", st.links)
 	case k.most > 0 && st.size > k.most:
-		return wrong(gate.TooLarge, "%d bytes, at most %d; make it smaller", st.size, k.most)
+		return wrong(gate.TooLarge, "it holds more than %d bytes; make it smaller", k.most)
 	}
 	return nil
 }

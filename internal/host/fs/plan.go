@@ -72,8 +72,8 @@ func (d *draft) make() error {
 	if err != nil {
 		return err
 	}
-	if now := was.State(); c.expect != "" && now != c.expect {
-		return wrong(gate.Conflict, "its state is %s, not the one expected; read it again", now)
+	if c.expect != "" && was.State() != c.expect {
+		return wrong(gate.Conflict, "its state is not the one expected; read it again")
 	}
 	d.plan.Reach = gate.Exact
 	return d.steps(was)
@@ -144,7 +144,7 @@ func (d *draft) write(was found) error {
 		size += was.stat.size
 	}
 	if size > MaxWritten {
-		return wrong(gate.TooLarge, "it would hold %d bytes, at most %d; write less", size, MaxWritten)
+		return wrong(gate.TooLarge, "it would hold more than %d bytes; write less", MaxWritten)
 	}
 	d.add(c.object, was.Copy, written(c, was, facts, attrs))
 	return nil
@@ -190,6 +190,11 @@ func (d *draft) chmod(was found) error {
 	}
 	if err := d.mayOwn(was); err != nil {
 		return err
+	}
+	if was.Facts.Kind == corpus.Directory {
+		if err := readable(d.call.mode, leastDir); err != nil {
+			return err
+		}
 	}
 	after, attrs := was.Copy, chmodded(was.xattrs, d.call.mode)
 	after.Facts.Mode = d.call.mode

@@ -177,7 +177,7 @@ func (j *job) displaced(p *place) error {
 	case err != nil:
 		return conflict(err)
 	case !f.State().Is(j.plan.Changes[0].Before):
-		return differs(f.State())
+		return differs()
 	case !p.still():
 		return elsewhere()
 	}
@@ -217,20 +217,21 @@ func (j *job) swapBack(p *place, id stat, cause error) error {
 	return j.discard(p, id, cause)
 }
 
-// make makes a directory, which appears with its mode.
+// make makes a directory, which appears with its mode. A umask or a default ACL
+// may keep its owner out at first, and then nothing is done.
 func (j *job) make(p *place) error {
-	s, want := j.h.sys, j.plan.After[0].Facts
-	if err := s.mkdir(p.at, j.staging, want.Mode&0o777); err != nil {
+	s, want := j.h.sys, j.plan.After[0].Facts.Mode
+	if err := s.mkdir(p.at, j.staging, want&0o777); err != nil {
 		return j.stagingTaken(err)
 	}
 	fd, err := s.dir(p.at, j.staging)
 	if err != nil {
-		return err
+		return j.unmade(p, err)
 	}
 	defer s.close(fd)
 	id, err := s.stat(fd)
-	if err == nil && id.mode != want.Mode {
-		err = s.chmod(fd, want.Mode)
+	if err == nil && id.mode != want {
+		err = s.chmod(fd, want)
 	}
 	if err == nil {
 		err = j.madeAsPlanned(fd)
@@ -239,9 +240,18 @@ func (j *job) make(p *place) error {
 		err = s.sync(fd)
 	}
 	if err != nil {
-		return j.discard(p, id, err)
+		return j.unmade(p, err)
 	}
 	return j.enter(p, id)
+}
+
+// unmade removes a directory that was made under the staging name, and returns
+// cause. Only an empty one can go, so it need not be known which it is.
+func (j *job) unmade(p *place, cause error) error {
+	if err := j.h.unmake(p.at, j.staging, corpus.Directory); err != nil {
+		return j.left("what was made and not used", errors.Join(cause, err))
+	}
+	return cause
 }
 
 func (j *job) madeAsPlanned(fd int) error {

@@ -19,6 +19,7 @@ type readResult struct {
 	State   string  `json:"state"`
 }
 
+// listResult has no sizes: an entry may have a label above its directory's.
 type listResult struct {
 	Entries []entry `json:"entries"`
 }
@@ -26,7 +27,6 @@ type listResult struct {
 type entry struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	Size int64  `json:"size"` // of a file, else 0
 }
 
 type statResult struct {
@@ -37,7 +37,7 @@ type statResult struct {
 }
 
 type writeResult struct {
-	State string `json:"state"`
+	State string `json:"state,omitempty"`
 }
 
 // read does a call of fs.read.
@@ -115,6 +115,9 @@ func (v view) list(ctx context.Context, dir corpus.Object) (listResult, error) {
 		defer v.h.sys.close(at)
 	}
 	for _, name := range names {
+		if reserved(name) {
+			continue
+		}
 		if e, ok := v.entry(at, dir, name); ok {
 			out.Entries = append(out.Entries, e)
 		}
@@ -135,13 +138,9 @@ func (v view) entry(at int, dir corpus.Object, name string) (entry, bool) {
 		if err != nil {
 			return entry{}, false
 		}
-		f.stat, f.Facts.Kind = st, st.kind
+		f.Facts.Kind = st.kind
 	}
-	e := entry{Name: string(corpus.Name("", name))[1:], Kind: string(f.Facts.Kind)}
-	if f.Facts.Kind == corpus.File {
-		e.Size = f.stat.size
-	}
-	return e, true
+	return entry{Name: string(corpus.Name("", name))[1:], Kind: string(f.Facts.Kind)}, true
 }
 
 func (v view) stat(ctx context.Context, o corpus.Object) (statResult, error) {

@@ -45,7 +45,7 @@ func (h *Host) Clean(ctx context.Context, dir corpus.Object, staging string, sta
 	case f.absent():
 		return nil
 	case !slices.Contains(states, f.State()):
-		return refusal(dir, differs(f.State()))
+		return refusal(dir, differs())
 	}
 	if err := h.unmake(at, staging, f.Facts.Kind); err != nil {
 		return refusal(dir, err)

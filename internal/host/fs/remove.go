@@ -120,7 +120,7 @@ func (h *Host) matches(ctx context.Context, at int, name string, top corpus.Obje
 	}
 	f, err := h.look(ctx, at, name, anySize)
 	if err == nil && !f.State().Is(want[""]) {
-		err = differs(f.State())
+		err = differs()
 	}
 	if err != nil || f.Facts.Kind != corpus.Directory || len(want) == 1 {
 		return err
@@ -129,7 +129,7 @@ func (h *Host) matches(ctx context.Context, at int, name string, top corpus.Obje
 	err = h.within(at, name, f.stat, func(fd int) error {
 		return h.tree(ctx, fd, "", func(path string, f found) (keeping, error) {
 			if !f.State().Is(want[path]) {
-				return anySize, differs(f.State())
+				return anySize, differs()
 			}
 			delete(want, path)
 			return anySize, nil

@@ -78,7 +78,7 @@ func (j *job) holds(to *place, f found, want corpus.State) error {
 	case err != nil:
 		return conflict(err)
 	case !now.State().Is(want):
-		return differs(now.State())
+		return differs()
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (j *job) openAs(fd int, id stat, want corpus.State) error {
 	case err != nil:
 		return conflict(err)
 	case !f.State().Is(want):
-		return differs(f.State())
+		return differs()
 	}
 	return nil
 }
