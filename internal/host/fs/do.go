@@ -50,7 +50,7 @@ func (j *job) answer() writeResult {
 	case j.undoing:
 		return writeResult{}
 	case j.call.op == opWrite, j.call.op == opMkdir, j.call.op == opDelete:
-		return writeResult{string(j.first().Before)}
+		return writeResult{string(j.first().After)}
 	}
 	return writeResult{}
 }

@@ -41,6 +41,7 @@ func TestReserved(t *testing.T) {
 func TestReservedAreNotRead(t *testing.T) {
 	b, f := newFaulty(t, t.TempDir())
 	b.mkdir("d")
+	wide := false // a target can be spelled with more than ASCII
 	for _, name := range theirs {
 		for _, target := range []string{name, "d/" + name, name + "/x", "d/" + name + "/x/y"} {
 			for _, args := range []string{`{}`, `{"op":"read"}`, `{"op":"list"}`, `{"op":"stat"}`} {
@@ -50,6 +51,7 @@ func TestReservedAreNotRead(t *testing.T) {
 				}
 				env, err := capability.NewEnvelope(capability.Call{Target: to, Arguments: []byte(args)})
 				must(t, err)
+				wide = wide || strings.Contains(name, "\uff46")
 				f.reset(0, well)
 				_, err = b.h.Touches(env)
 				wantReason(t, "touches "+target, err, gate.ArgumentsBad)
@@ -62,6 +64,9 @@ func TestReservedAreNotRead(t *testing.T) {
 				}
 			}
 		}
+	}
+	if !wide {
+		t.Error("no wide spelling was tried")
 	}
 }
 
