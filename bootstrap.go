@@ -254,7 +254,7 @@ func (r *Runtime) corpora(roots []*home.CorpusRoot) ([]runtime.Corpus, error) {
 		}
 		r.observers = append(r.observers, o)
 		seen := &heldObserver{o, root}
-		out = append(out, runtime.Corpus{Name: root.Name, Dir: root.Path(), Label: root.LabelOf, Volatile: root.Volatile, Observer: seen})
+		out = append(out, runtime.Corpus{Name: root.Name, Dir: root.Path(), Label: root.LabelOf, Volatile: root.Volatile, Observer: seen, Most: rehash.DefaultObjects})
 	}
 	return out, nil
 }

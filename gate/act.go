@@ -119,7 +119,24 @@ func (l *live) within(plan Plan) error {
 			return fmt.Errorf("the host planned %q (%d), which the call does not name", c.Object, i)
 		}
 	}
+	if err := l.fits(plan); err != nil {
+		return err
+	}
 	return l.flows(plan)
+}
+
+// fits says whether the corpus has room for what a plan makes: one that grows
+// beyond what its observer reads could not be judged any more.
+func (l *live) fits(plan Plan) error {
+	if l.g.parts.Room == nil {
+		return nil
+	}
+	for _, c := range plan.Changes {
+		if c.Before == corpus.Absent && c.After != corpus.Absent && !l.g.parts.Room(c.Object.Corpus()) {
+			return &Refusal{Reason: TooMany, Object: c.Object, Detail: "the corpus has as many objects as are observed; take some away, or have what needs no account made volatile"}
+		}
+	}
+	return nil
 }
 
 // refusal notes why a host will not, and gives the token.

@@ -40,6 +40,7 @@
 //	planning    a plan under the lease          intending, refusing; previewing
 //	intending   the intent in the log           doing
 //	doing       the host, then the observer     settling
+//	tainting    what its content does, in the log  reading, refusing
 //	reading     the host                        settling
 //	settling    the outcome in the log          committed; done, failed, in doubt
 //	committed   Undoing, or its session's end   waiting, with a rollback for doing
@@ -113,7 +114,11 @@
 //
 // A call with a key that the agent used before, in any session, gets what became
 // of that one ([Repeat]), and is refused if it is another call ([KeyReused]). The
-// newest 65,536 keys of an agent are remembered.
+// newest 65,536 keys of an agent are remembered, those of earlier runtimes among
+// them as far as whoever makes the gate knows them (Parts.Known); of those not
+// what they told. An operator's reset lets go of what an agent's calls told: how
+// they ended is told again, their results are not. What a read tells again counts
+// as read again.
 //
 // # Labels
 //
@@ -122,6 +127,11 @@
 // that is given. What it writes to must be above the mark, when it is asked for
 // and again at the intent. Something without a label, or a call that names none,
 // is refused ([Unlabelled]).
+//
+// A read that would tell files of a skill, by whatever name, does what the
+// delivery of the skill does, but makes no skill active: a session record with the
+// lowest level of such skills is durable before the host reads. A skill that is
+// not loaded, or is revoked, counts as unverified. Listings tell no files.
 //
 // # Invariants
 //

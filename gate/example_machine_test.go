@@ -36,7 +36,7 @@ func ExampleMachine() {
 	tell(gate.Finished{ID: "r1.1"}) // the host did it, and the observer read what is there
 	tell(gate.Appended{ID: "r1.1"}) // the outcome is durable
 	// Output:
-	// gate.RecordSession{Session:s1.1 What:1 Subject: How:0}
+	// gate.RecordSession{Session:s1.1 What:1 Subject: Level:unverified How:0}
 	// gate.TellSession{Session:s1.1 Ticket:0 Failed: Over:false}
 	// gate.PlanIt{ID:r1.1 Approved:false Undo:false}
 	// gate.Append{ID:r1.1 What:5 Why: Undo:false}

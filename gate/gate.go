@@ -82,6 +82,7 @@ type Parts struct {
 	Check     func(approval.Question, approval.Answer) error // whether an answer counts, now
 	Guard     Guard
 	Label     func(corpus.Object) label.Label
+	Room      func(corpus string) bool              // whether a corpus has room for one more object; nil always has
 	Outside   map[capability.Capability]label.Label // of what a class reaches outside of every corpus; without one it is refused
 	Skills    []Skill                               // the base manifest among them, without subject
 	About     map[string]record.Skill               // by subject

@@ -75,4 +75,15 @@ var mutantsElsewhere = []mutant{
 	{"committed calls outlive their session", "step_session.go", "\t\tdelete(m.calls, id)\n", "\t\t_ = id\n"},
 	{"a reset forgets what is active", "step_session.go", "\t\t\tm.taint(a, s.skill)\n", "\t\t\t_ = s\n"},
 	{"a reset forgets what is being read", "step_session.go", "\t\t\tm.flow(s, c)\n", "\t\t\t_ = s\n"},
+	// Reads of skills.
+	{"a read of a skill is a read", "step_read.go", "if len(c.Tells) == 0 {", "if true {"},
+	{"a skill that is read lowers nothing", "step_read.go", "\t\ta.lower(lv)\n", ""},
+	{"a skill that is read has no label", "step_read.go", "\t\t\ta.mark = a.mark.Join(k.Label)\n", ""},
+	{"a revoked skill that is read has its level", "step_read.go", "if !loaded || m.evicted[subject] {", "if !loaded {"},
+	{"a refused skill that is read is the base manifest", "step_read.go", "loaded = loaded && subject != \"\"", "_ = subject"},
+	{"the last skill that is read is recorded", "step_read.go", "if !lv.AtLeast(lowest) {", "if true {"},
+	{"what a read does is not recorded", "step_read.go", "\tif failed {\n\t\tm.unrecorded(c)\n\t\treturn\n\t}\n", ""},
+	{"a skill is read in a paused session", "step_read.go", "if why := m.standing(s, c); why != \"\" {", "if why := Reason(\"\"); why != \"\" {"},
+	{"a reset forgets which skill is being read", "step_session.go", "\t\t\tm.retaint(a, c)\n", ""},
+	{"what is told again does not count", "step.go", "\t\tm.retold(s, &call{Facts: e.Facts})\n", ""},
 }

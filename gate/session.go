@@ -111,6 +111,11 @@ func (g *Gate) know(keys []KnownKey) {
 			continue
 		}
 		g.machine.known(keyed{k.Agent, k.Key}, recorded{k.Reply.Request, k.Envelope})
+		if k.Reply.Status != Done && k.Reply.Message == "" {
+			if k.Reply.Message = advice[k.Reply.Reason]; k.Reply.Message == "" {
+				k.Reply.Message = "it ended so before iff was started again; use another key to ask again"
+			}
+		}
 		g.replies.put(k.Reply.Request, k.Reply)
 	}
 }

@@ -69,7 +69,7 @@ const (
 	SessionStopped      Transition = "stopped"
 	SessionAborted      Transition = "aborted"
 	SessionClosed       Transition = "closed"
-	SessionSkill        Transition = "skill" // the content of a skill was delivered, and it is active
+	SessionSkill        Transition = "skill" // content of a skill was delivered; Skill says which one is active now
 	AgentReset          Transition = "reset" // an operator cleared what an agent had been given and had read
 )
 

@@ -113,6 +113,8 @@ func wordFor(q approval.Question) (word, why string) {
 		why = "it reaches for a guarded object"
 	case q.Effect == capability.Irreversible && takesTree(q):
 		why = "it takes a tree away for good"
+	case strings.Contains(q.Render(), "NOT ALL IS SHOWN"):
+		why = "not all of it is shown"
 	default:
 		return "", ""
 	}

@@ -13,6 +13,7 @@ var runReasons = []reasonGroup{
 		{"above-clearance", "What is to be read is labelled above the operator's clearance.", "do without it, or raise operator.clearance in iff.toml"},
 		{"sink-below-mark", "The session has read something that is labelled higher than what it would write to.", "write to something labelled as high; to begin anew: iff session reset AGENT"},
 		{"no-host", "Nothing here can do calls of this class yet.", "use file calls, or do it by other means"},
+		{"corpus-reconfigured", "The corpus is another directory, or leaves out other objects, than when a snapshot of the interval was taken.", "judge a session since then: iff verdict SESSION; or put iff.toml back as it was"},
 		{"no-corpus", "The target lies in no corpus.", "name something in a corpus; which there are: iff status"},
 		{"volatile", "The target is volatile: no verdict would see it, so no call writes to it.", "write elsewhere, or change volatile of the corpus in iff.toml"},
 		{"not-reversible", "The call could not be put back, so the reversible capability does not cover it.", "ask for it as fs.write.irrev"},

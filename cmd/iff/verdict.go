@@ -221,6 +221,9 @@ func (c verdictCmd) form(a *app, h *home.Home, r verdict.Report) (verdictJSON, e
 	_, out.Anchored = a.anchorsOf(h)
 	if c.From == 0 {
 		opened, err := runtime.Opening(a.ctx, h.View(), h.LogStore(), c.Session)
+		if c.Session == "" {
+			opened, err = runtime.FirstOpening(a.ctx, h.View(), h.LogStore(), r.From)
+		}
 		if err != nil {
 			return out, err
 		}

@@ -81,15 +81,43 @@ func (r *Runtime) barrier(ctx context.Context, how reading) error {
 		}
 		body.Corpora, now[c.Name] = append(body.Corpora, root), s
 	}
+	if err := r.guard.seeLinks(r.last, now); err != nil {
+		return fmt.Errorf("look for links of control files: %w", err)
+	}
 	marks, err := r.parts.Log.Append(ctx, record.Of(body))
 	if err != nil {
 		return fmt.Errorf("record the barrier: %w", err)
 	}
+	r.counted(now)
 	r.last, r.lastSeq, r.lastAt = now, marks[0].Seq, r.parts.Now()
 	if whole {
 		r.since = 0
 	}
 	return nil
+}
+
+// room says whether a corpus has room for one more object, and counts it: there
+// may be as many as its observer reads, less a twentieth for what comes about
+// beside iff. What was counted and not made is forgotten at the next barrier.
+func (r *Runtime) room(name string) bool {
+	for _, c := range r.parts.Corpora {
+		if c.Name == name && c.Most > 0 {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.objects[name]++
+			return r.objects[name] <= c.Most-c.Most/20
+		}
+	}
+	return true
+}
+
+// counted notes how many objects a barrier saw.
+func (r *Runtime) counted(now map[string]*corpus.Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, s := range now {
+		r.objects[name] = s.Len()
+	}
 }
 
 // idle says whether no call reaches over this barrier: none is under way or in

@@ -18,6 +18,10 @@
 // verdicts are OPEN until an operator says what became of it ([Runtime.Settle]).
 // Nothing is ever done a second time.
 //
+// Then the calls that had an idempotency key are read from the log, backwards, so
+// that none of them is done again in whatever session it is asked for: the newest
+// 65,536 keys, from at most 1,048,576 records.
+//
 // # Barriers
 //
 // A barrier reads every corpus while nobody holds a lease. One is taken when a
@@ -34,7 +38,7 @@
 // A session belongs to a principal, which comes from a credential. What a
 // principal was given and has read follows it through all its sessions, until an
 // operator resets it. A session that a crash interrupted can be taken up by its
-// principal: with the same id, active skill, pause, and idempotency keys. What it
+// principal: with the same id, active skill and pause. What it
 // had staged, and the states before what it had committed, were in memory and are
 // gone.
 //
@@ -46,7 +50,9 @@
 //
 // Files of skills, loaded or refused, and control files of agents: see the
 // guard's routes in guard.go. A skill that lies in no corpus is named
-// iff-skills:<skill>/<path> where a call reaches for it.
+// iff-skills:<skill>/<path> where a call reaches for it. What a link leads to whose
+// own path is a control file's is one too; links are looked for at every barrier.
+// A read of a file of a skill, by whatever name, is a delivery of the skill.
 //
 // # Verdicts
 //

@@ -40,13 +40,27 @@ func TestKnownKeysSayHowItEnded(t *testing.T) {
 		"found not put back":         {append(append([]record.Body{}, undoing...), found(record.FoundNotExecuted)), gate.Done, ""},
 		"put back to something else": {append(append([]record.Body{}, undoing...), found(record.FoundConflict)), gate.Failed, gate.Conflict},
 	} {
-		keys := map[string]*knownKey{}
-		known(keys, nil, record.Record{Request: "r1.1"}, record.Request{Key: "k"})
-		for _, b := range c.records {
-			keys["r1.1"].follow(b)
+		// However the records fall into windows.
+		for cut := range len(c.records) + 1 {
+			l := learning{later: make(map[string][]record.Body), seen: make(map[[2]string]bool), most: 1}
+			var records []record.Record
+			for _, b := range append([]record.Body{record.Request{Agent: "agent", Key: "k"}}, c.records...) {
+				records = append(records, record.Record{Request: "r1.1", Body: b})
+			}
+			l.take(records[cut+1:])
+			l.take(records[:cut+1])
+			check(t, name, l, c.status, c.reason)
 		}
-		if r := keys["r1.1"].Reply; r.Request != "r1.1" || r.Status != c.status || r.Reason != c.reason {
-			t.Errorf("%s: %+v", name, r)
-		}
+	}
+}
+
+func check(t *testing.T, name string, l learning, status gate.Status, reason gate.Reason) {
+	t.Helper()
+	if len(l.out) != 1 || len(l.later) != 0 {
+		t.Errorf("%s: %d keys, %d calls without a request", name, len(l.out), len(l.later))
+		return
+	}
+	if k := l.out[0]; k.Agent != "agent" || k.Key != "k" || k.Reply.Request != "r1.1" || k.Reply.Status != status || k.Reply.Reason != reason {
+		t.Errorf("%s: %+v", name, k)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
@@ -31,6 +32,7 @@ const SkillsCorpus = "iff-skills"
 //	case     it differs from such a path in case, width or normalisation alone
 //	inode    it is the same file, or lies in the same directory, under another name:
 //	         a hard link or a bind mount
+//	target   a control file is a link that leads to it, or to a directory above it
 //	parent   it is a directory that holds such an object, or that would hold a
 //	         control file where it is renamed to
 //	spelling its text is refused, and leads there all the same
@@ -42,6 +44,7 @@ type guard struct {
 	inodes map[inode]int   // of skills' files and directories
 	files  corpus.Patterns // control files
 	folded corpus.Patterns // the same, folded
+	links  atomic.Pointer[links]
 }
 
 type guardedRoot struct{ corpus, dir, folded string }
@@ -147,11 +150,10 @@ var errTooMany = errors.New("it holds too much to be looked through")
 // Find implements [gate.Guard].
 func (g *guard) Find(objects []corpus.Object) (gate.Guarded, bool) {
 	for _, o := range objects {
-		i := slices.IndexFunc(g.roots, func(r guardedRoot) bool { return r.corpus == o.Corpus() })
-		if i < 0 {
+		root, ok := g.root(o.Corpus())
+		if !ok {
 			continue
 		}
-		root := g.roots[i].dir
 		path := filepath.Join(root, o.Path())
 		if found, ok := g.at(path, follow(root, o.Path())); ok {
 			if found.Route != "link" {
@@ -182,17 +184,17 @@ func (g *guard) at(path, real string) (gate.Guarded, bool) {
 			return found, true
 		}
 	}
-	for p := real; len(g.inodes) > 0; p = filepath.Dir(p) {
+	for p := range above(real) {
 		if i, _, ok := look(p); ok {
 			if at, ok := g.inodes[i]; ok {
 				return g.found(g.skills[at], real, "inode"), true
 			}
 		}
-		if p == filepath.Dir(p) {
-			break
-		}
 	}
-	return gate.Guarded{}, false
+	if found, ok := g.led(path); ok || real == path {
+		return found, ok
+	}
+	return g.led(real)
 }
 
 // named says whether a path is guarded by its text alone.
@@ -258,6 +260,10 @@ func (g *guard) below(o corpus.Object, path string, all []corpus.Object) (found 
 			return gate.Guarded{Name: k.name, Subject: k.subject, Object: o, Route: "parent"}, true
 		}
 	}
+	if found, ok := g.holds(path); ok {
+		found.Object, found.Route = o, "parent"
+		return found, true
+	}
 	if _, dir, ok := look(path); !ok || !dir {
 		return found, false
 	}
@@ -295,6 +301,11 @@ func (g *guard) entry(o corpus.Object, dir, p string, all []corpus.Object) (gate
 		at := filepath.Join(other.Path(), rel)
 		if g.folded.Names(fold(at)) { // the directories above were looked at before
 			return gate.Guarded{Name: at}, true
+		}
+		if root, ok := g.root(other.Corpus()); ok {
+			if found, ok := g.led(filepath.Join(root, at)); ok {
+				return found, true
+			}
 		}
 	}
 	return gate.Guarded{}, false

@@ -32,7 +32,14 @@ const maxLinks = 40
 // goes: links are followed wherever they lead, also to what is not there, and ..
 // goes up from where a link has led. In a loop of links it stays.
 func follow(dir, text string) string {
-	at, links := dir, 0
+	end, _ := trail(dir, text)
+	return end
+}
+
+// trail is follow, and the links on the way.
+func trail(dir, text string) (at string, way []string) {
+	at = dir
+	links := 0
 	for rest := text; rest != ""; {
 		var name string
 		name, rest, _ = strings.Cut(rest, "/")
@@ -50,12 +57,13 @@ func follow(dir, text string) string {
 			continue
 		}
 		links++
+		way = append(way, next)
 		if filepath.IsAbs(to) {
 			at = "/"
 		}
 		rest = to + "/" + rest
 	}
-	return at
+	return at, way
 }
 
 // fold is a path as those may take it to whom several spellings are one: without

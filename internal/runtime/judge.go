@@ -10,6 +10,7 @@ import (
 	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/corpus"
+	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/record"
 	"github.com/iff-run/iff/trust"
 	"github.com/iff-run/iff/verdict"
@@ -107,21 +108,20 @@ func whole(b record.Barrier) bool {
 	return true
 }
 
-// ErrReconfigured says that a corpus is another one now, or leaves out other
-// objects, than when a snapshot in the interval was taken: the two cannot be
-// compared.
-var ErrReconfigured = errors.New("corpus-reconfigured")
-
-// same says whether a corpus is configured as it was at a barrier.
+// same says whether a corpus is the directory that it was at a barrier, and leaves
+// out what it left out then; otherwise the two cannot be compared.
 func (j *judging) same(c record.CorpusRoot) error {
 	was, now := slices.Sorted(slices.Values(c.Volatile)), slices.Sorted(slices.Values(j.Observers[c.Corpus].Volatile))
+	what := ""
 	if place, known := j.Places[c.Corpus]; known && place != c.Place {
-		return fmt.Errorf("corpus %s is another directory now than when a snapshot was taken: %w", c.Corpus, ErrReconfigured)
+		what = "it is another directory now than when a snapshot was taken"
+	} else if !slices.Equal(was, now) {
+		what = "it has other volatile patterns now than when a snapshot was taken"
 	}
-	if !slices.Equal(was, now) {
-		return fmt.Errorf("corpus %s has other volatile patterns than when a snapshot was taken: %w", c.Corpus, ErrReconfigured)
+	if what == "" {
+		return nil
 	}
-	return nil
+	return &gate.Refusal{Reason: gate.Reconfigured, Object: corpus.Name(c.Corpus, "."), Detail: what + ", so nothing can be said of the time between; ask about a session since then, or put iff.toml back"}
 }
 
 // take folds a barrier's snapshots. Those that are judged by have to be of the

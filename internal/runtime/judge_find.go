@@ -121,6 +121,26 @@ func noSession(id string) error {
 	return fmt.Errorf("the log has no session %s: %w", id, ErrNoSession)
 }
 
+// FirstOpening finds the first record from a number on that opened a session.
+func FirstOpening(ctx context.Context, view *audit.View, store audit.Store, from int64) (record.Record, error) {
+	first, err := view.Find(ctx, from)
+	if err != nil {
+		return record.Record{}, err
+	}
+	for s, err := range audit.Records(ctx, store, first.At) {
+		if err != nil {
+			return record.Record{}, err
+		}
+		if b, ok := s.Body.(record.Session); ok && b.Transition == record.SessionOpened {
+			return s.Record, nil
+		}
+		if s.Seq+1 >= view.Size() {
+			break
+		}
+	}
+	return record.Record{}, noSession("")
+}
+
 // Opening finds the record that opened a session, or with no id the newest
 // session.
 func Opening(ctx context.Context, view *audit.View, store audit.Store, session string) (record.Record, error) {

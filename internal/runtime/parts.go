@@ -21,6 +21,7 @@ type Corpus struct {
 	Label    func(path string) label.Label // of the object at a path; absent refuses
 	Volatile corpus.Patterns
 	Observer corpus.Observer
+	Most     int // objects that its observer reads; 0 is any number
 }
 
 // Mender brings to an end what a call left behind that a crash interrupted, one

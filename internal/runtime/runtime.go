@@ -31,10 +31,11 @@ type Runtime struct {
 	fence  int64
 	skills map[string]skill.Loaded // by subject, the base manifest under ""
 
-	mu       sync.Mutex // guards the next three
+	mu       sync.Mutex // guards the next four
 	trust    *trust.Root
 	evicted  map[string]bool // subjects
 	narrowed int64           // how often trust was narrowed
+	objects  map[string]int  // of each corpus, at the newest barrier and made since
 
 	reading sync.Mutex                  // guards what is below; a barrier reads under it
 	last    map[string]*corpus.Snapshot // at the newest barrier
@@ -63,7 +64,7 @@ func Start(ctx context.Context, parts Parts) (*Runtime, error) {
 	origin, _, _ := parts.Log.State().Log()
 	r := &Runtime{
 		parts: parts, origin: origin, fence: parts.Log.State().Fence() + 1, trust: parts.Trust,
-		skills: make(map[string]skill.Loaded), evicted: make(map[string]bool), last: make(map[string]*corpus.Snapshot),
+		skills: make(map[string]skill.Loaded), evicted: make(map[string]bool), objects: make(map[string]int), last: make(map[string]*corpus.Snapshot),
 	}
 	gateSkills, about := r.loadSkills()
 	var err error
@@ -80,14 +81,18 @@ func Start(ctx context.Context, parts Parts) (*Runtime, error) {
 	if err := r.barrier(ctx, entirely); err != nil {
 		return nil, err
 	}
+	known, err := r.learnt(ctx, maxKeys, maxKeyRecords)
+	if err != nil {
+		return nil, err
+	}
 	observers := make(map[string]corpus.Observer)
 	for _, c := range parts.Corpora {
 		observers[c.Name] = c.Observer
 	}
 	r.gate, err = gate.New(ctx, gate.Parts{
 		Sink: parts.Log, Keep: parts.Log.Keep, Hosts: parts.Hosts, Observers: observers, Broker: parts.Broker, Check: r.checkAnswer,
-		Guard: r.guard, Label: r.label, Outside: parts.Outside, Skills: gateSkills, About: about, Scheme: parts.Trust.Scheme(), Clearance: parts.Clearance,
-		Origin: origin, Fence: r.fence, Profile: parts.Profile, SameUID: parts.SameUID, Limits: parts.Limits, Doubts: doubts, Now: parts.Now,
+		Guard: r.guard, Label: r.label, Outside: parts.Outside, Room: r.room, Skills: gateSkills, About: about, Scheme: parts.Trust.Scheme(), Clearance: parts.Clearance,
+		Origin: origin, Fence: r.fence, Profile: parts.Profile, SameUID: parts.SameUID, Limits: parts.Limits, Doubts: doubts, Known: known, Now: parts.Now,
 	})
 	return r, err
 }
@@ -292,9 +297,7 @@ func (r *Runtime) resumable(ctx context.Context, p Principal, id string) (*gate.
 	if _, ok := r.skills[out.Skill]; !ok {
 		out.Skill = "" // it is not loaded any more
 	}
-	keys, err := r.keysOf(ctx, open[i])
-	out.Keys = keys
-	return out, err
+	return out, nil
 }
 
 // SkillListing is what an agent sees of a skill before it asks for it.

@@ -1,0 +1,41 @@
+package runtime
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/iff-run/iff/corpus"
+)
+
+// Tells implements [gate.Guard]. Whoever reads a file of a skill, under whatever
+// name, is told what the skill says.
+func (g *guard) Tells(objects []corpus.Object) []string {
+	var out []string
+	tell := func(k guardedSkill) {
+		if !slices.Contains(out, k.subject) {
+			out = append(out, k.subject)
+		}
+	}
+	for _, o := range objects {
+		root, ok := g.root(o.Corpus())
+		if !ok {
+			continue
+		}
+		path, real := filepath.Join(root, o.Path()), follow(root, o.Path())
+		for _, k := range g.skills {
+			for _, p := range []string{path, real} {
+				if inside(k.dir, p) || inside(k.folded, fold(p)) {
+					tell(k)
+				}
+			}
+		}
+		for p := range above(real) {
+			if i, _, ok := look(p); ok {
+				if at, ok := g.inodes[i]; ok {
+					tell(g.skills[at])
+				}
+			}
+		}
+	}
+	return out
+}
