@@ -106,9 +106,9 @@ func (f filler) objectOf(t *testing.T, b record.Body) map[string]any {
 
 // shapes are the objects that stand in bodies, by their fields.
 var shapes = map[string]string{
-	"digest,size,text":                                           "payload",
-	"after,before,object":                                        "change",
-	"content,level,name,signer,subject,version":                  "skill",
+	"digest,size,text":                          "payload",
+	"after,before,object":                       "change",
+	"content,level,name,signer,subject,version": "skill",
 	"base,corpus,objects,observer,place,root,snapshot,unread,volatile": "corpus",
 }
 

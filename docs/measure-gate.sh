@@ -38,7 +38,7 @@ three runs; absolute times move with the machine. The rest is in [performance.md
 | the host for files by itself, alone and 64 in flight | $(bench BenchmarkWrite/1 ratio host) and $(bench BenchmarkWrite/64 ratio host) of bare | 0.7 |
 | verdict over a million decoded records | $(bench BenchmarkMillion records/s verdict) records/s | 1,000,000 |
 | re-hash of files of 4 KiB and of 64 KiB | $(bench BenchmarkFull/20000x4KiB of-bare-a-core rehash) and $(bench BenchmarkFull/2000x64KiB of-bare-a-core rehash) of open, read, SHA-256, a core | 0.8 |
-| look at 20,000 files that did not change | $(bench BenchmarkStatRound/workers=2 us/file rehash) us a file | 15 us |
+| look at 20,000 files that did not change | $(bench BenchmarkStatRound/workers=0 us/file rehash) us a file | 15 us |
 | \`iff demo\`, all of it | $demo s | 15 s |
 
 Bare file writes are: write a file beside, sync, rename, sync the directory. Bare syncs are a write and fdatasync of a line.
