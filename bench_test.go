@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,6 +27,7 @@ func BenchmarkFileWrite(b *testing.B) {
 }
 
 func benchWrites(b *testing.B, writers int) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the program sets it
 	dir, work := newHome(b)
 	for i := range writers {
 		if err := os.WriteFile(filepath.Join(work, fmt.Sprint(i, ".md")), nil, 0o644); err != nil {

@@ -326,6 +326,7 @@ func TestSkimmingIsParsing(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var parsed, skimmed record.State
 	var s record.Skimmer
+	open := 0 // calls, at all steps
 	for i := range int64(3000) {
 		rec := record.Record{Seq: i, Batch: i, Time: when, Session: "s", Request: fmt.Sprint("r", i%7), Body: random(bodies[r.IntN(len(bodies))], r, func() string { return nasty[r.IntN(len(nasty))] })}
 		line, err := rec.Line()
@@ -345,11 +346,12 @@ func TestSkimmingIsParsing(t *testing.T) {
 		}
 		parsed.Apply(a)
 		skimmed.Apply(b)
+		open += len(parsed.Calls())
 		if string(parsed.Canonical()) != string(skimmed.Canonical()) {
 			t.Fatalf("%s: %s, skimmed %s", line, parsed.Canonical(), skimmed.Canonical())
 		}
 	}
-	if len(parsed.Calls()) == 0 {
+	if open == 0 {
 		t.Error("no calls: this shows nothing")
 	}
 }
