@@ -5,19 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/iff-run/iff/approval"
-	"github.com/iff-run/iff/broker"
 	"github.com/iff-run/iff/capability"
-	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
-	"github.com/iff-run/iff/internal/ask/inbox"
 	"github.com/iff-run/iff/internal/home"
-	hostfs "github.com/iff-run/iff/internal/host/fs"
-	"github.com/iff-run/iff/internal/observe/rehash"
 	"github.com/iff-run/iff/internal/runtime"
 	"github.com/iff-run/iff/label"
 	"github.com/iff-run/iff/skill"
@@ -38,6 +33,9 @@ type Options struct {
 	// spells it: what may flow there, or comes from there. A class without one is
 	// refused.
 	Outside map[capability.Capability]string
+	// Listening are the addresses that this program listens on: no call reaches
+	// them. It is asked at each call; nil is none.
+	Listening func() []netip.AddrPort
 	// Broker is asked instead of who iff.toml names. Whoever embeds iff may ask in
 	// another way; approvals still need the signature of an approver.
 	Broker Broker
@@ -52,6 +50,7 @@ type Options struct {
 type Boot struct {
 	home    *home.Home
 	opts    Options
+	policy  policy
 	roots   []*home.CorpusRoot
 	loader  *skill.Loader
 	dirs    map[string]string // of skills, by name
@@ -81,7 +80,7 @@ func Bootstrap(ctx context.Context, dir string, opts Options) (*Boot, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	h, err := home.Open(ctx, dir, home.Write, home.Options{Now: opts.Now, Progress: opts.Progress})
+	h, err := home.Open(ctx, dir, home.Run, home.Options{Now: opts.Now, Progress: opts.Progress})
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +93,9 @@ func Bootstrap(ctx context.Context, dir string, opts Options) (*Boot, error) {
 
 func (b *Boot) load(ctx context.Context) error {
 	var err error
+	if b.policy, err = readPolicy(b.home); err != nil {
+		return err
+	}
 	if b.roots, err = b.home.LockCorpora(); err != nil {
 		return err
 	}
@@ -217,7 +219,11 @@ func (r *Runtime) start(ctx context.Context, l *Locked) error {
 	if err != nil {
 		return err
 	}
-	hosts, err := r.hosts(l.b)
+	hosts, err := r.hosts(ctx, l.b)
+	if err != nil {
+		return err
+	}
+	asked, err := r.broker(ctx, l.b)
 	if err != nil {
 		return err
 	}
@@ -236,119 +242,19 @@ func (r *Runtime) start(ctx context.Context, l *Locked) error {
 	c := r.home.Config()
 	parts := runtime.Parts{
 		Log: r.home.Log(), Recovered: r.home.Recovered(), Trust: r.home.Root(), Skills: l.set, Directories: l.b.dirs,
-		Corpora: corpora, Hosts: hosts, Broker: r.broker(l.b.opts.Broker), ControlFiles: c.Guarded, Clearance: r.home.Clearance(), Outside: outside,
-		Profile: string(c.Profile), Config: r.home.ConfigDigest(), Version: Version, SameUID: true,
-		Limits: gate.Limits{Ask: c.Gate.Timeout, Call: c.Gate.CallTimeout, Buffer: c.Gate.Buffer}, Now: l.b.opts.Now,
+		Corpora: corpora, Hosts: hosts, Broker: asked, ControlFiles: c.Guarded, Clearance: r.home.Clearance(), Outside: outside,
+		Profile: string(c.Profile), Config: r.home.ConfigDigest(), Policy: l.b.policy.digest(), Version: Version, SameUID: c.Profile != home.Strict,
+		Limits: gate.Limits{Ask: c.Gate.Timeout, Call: longest(c), Buffer: c.Gate.Buffer}, Now: l.b.opts.Now,
 	}
 	r.Runtime, err = runtime.Start(ctx, parts)
 	return err
 }
 
-// corpora puts an observer in front of each root.
-func (r *Runtime) corpora(roots []*home.CorpusRoot) ([]runtime.Corpus, error) {
-	var out []runtime.Corpus
-	for _, root := range roots {
-		o, err := rehash.New(root.Path(), root.Name, root.Volatile, rehash.Options{})
-		if err != nil {
-			return nil, err
-		}
-		r.observers = append(r.observers, o)
-		seen := &heldObserver{o, root}
-		out = append(out, runtime.Corpus{Name: root.Name, Dir: root.Path(), Label: root.LabelOf, Volatile: root.Volatile, Observer: seen, Most: rehash.DefaultObjects})
+// longest is how long any host may take for a call.
+func longest(c home.Config) time.Duration {
+	most := c.Gate.CallTimeout
+	for _, u := range c.Upstreams {
+		most = max(most, u.Timeout)
 	}
-	return out, nil
-}
-
-// heldObserver reads a corpus only while its path leads to what is locked: what
-// the observer holds open could have been moved away, and something else be there
-// under the corpus's name.
-type heldObserver struct {
-	*rehash.Observer
-	root *home.CorpusRoot
-}
-
-// Read implements [corpus.Observer].
-func (o *heldObserver) Read(ctx context.Context, objects []corpus.Object) ([]corpus.State, error) {
-	if err := o.root.Held(); err != nil {
-		return nil, err
-	}
-	return o.Observer.Read(ctx, objects)
-}
-
-// Snapshot implements [corpus.Observer].
-func (o *heldObserver) Snapshot(ctx context.Context) (*corpus.Snapshot, error) {
-	return o.whole(o.Observer.Snapshot(ctx))
-}
-
-// Full reads every byte.
-func (o *heldObserver) Full(ctx context.Context) (*corpus.Snapshot, error) {
-	return o.whole(o.Observer.Full(ctx))
-}
-
-func (o *heldObserver) whole(s *corpus.Snapshot, err error) (*corpus.Snapshot, error) {
-	return s, errors.Join(err, o.root.Held())
-}
-
-// hosts are iff's own and those of whoever embeds it.
-func (r *Runtime) hosts(b *Boot) (map[capability.Capability]gate.Host, error) {
-	var roots []hostfs.Root
-	for _, root := range b.roots {
-		roots = append(roots, hostfs.Root{Corpus: root.Name, Dir: root.Path(), Volatile: root.Volatile})
-	}
-	files, err := hostfs.New(roots)
-	if err != nil {
-		return nil, err
-	}
-	r.files = files
-	out := map[capability.Capability]gate.Host{capability.FSRead: files, capability.FSWriteRev: files, capability.FSWriteIrrev: files}
-	for class, h := range b.opts.Hosts {
-		if _, ours := out[class]; ours || h == nil {
-			return nil, fmt.Errorf("%s has a host of its own; leave it out", class)
-		}
-		out[class] = h
-	}
-	return out, nil
-}
-
-// broker is who is asked.
-func (r *Runtime) broker(given Broker) Broker {
-	if given != nil {
-		return given
-	}
-	if r.home.Config().Gate.Ask != home.AskInbox {
-		return broker.DenyAll{}
-	}
-	r.inbox = inbox.New(inbox.Options{
-		Check: func(q approval.Question, a approval.Answer) error { return q.Check(a, r.Trust(), r.now()) },
-		Late:  r.late,
-		Now:   r.now,
-	})
-	return r.inbox
-}
-
-// observers are the corpora of a home for reading alone: what a verdict needs
-// where no runtime is.
-func observers(h *home.Home) ([]runtime.Corpus, func() error, error) {
-	var out []runtime.Corpus
-	var open []*rehash.Observer
-	shut := func() error {
-		var errs []error
-		for _, o := range open {
-			errs = append(errs, o.Close())
-		}
-		return errors.Join(errs...)
-	}
-	for _, c := range h.Config().Corpora {
-		real, err := filepath.EvalSymlinks(c.Root)
-		if err == nil {
-			var o *rehash.Observer
-			if o, err = rehash.New(real, c.Name, c.Volatile, rehash.Options{}); err == nil {
-				open = append(open, o)
-				out = append(out, runtime.Corpus{Name: c.Name, Dir: real, Label: c.LabelOf, Volatile: c.Volatile, Observer: o})
-				continue
-			}
-		}
-		return nil, nil, errors.Join(fmt.Errorf("corpus %s: %w", c.Name, err), shut())
-	}
-	return out, shut, nil
+	return most
 }

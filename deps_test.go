@@ -27,13 +27,16 @@ var rows = map[string]int{
 	"record": 3,
 	"skill":  4, "audit": 4, "audit/audittest": 7, "approval": 4, "verdict": 4, "verdict/verdicttest": 7,
 	"gate": 5, "broker": 5, "gate/gatetest": 7,
-	"internal/host/fs": 6, "internal/observe/rehash": 6, "internal/ask/inbox": 6,
+	"internal/host/fs": 6, "internal/host/net": 6, "internal/host/tool": 6, "internal/observe/rehash": 6, "internal/observe/control": 6,
+	"internal/ask/inbox": 6, "internal/ask/webhook": 6,
 	"internal/runtime": 7,
 	"internal/keyfile": 6, "internal/keyfile/keyfiletest": 7, "internal/store/file": 6, "internal/anchor": 6, "internal/witness": 6,
 	"internal/witness/witnesstest": 7,
 	"internal/home":                7,
 	"":                             8, "ensemble": 8, "internal/serve": 9,
-	"cmd/iff": 10, "docs": 10, "vectors/gen": 10, "internal/crashtest": 10, "internal/honest": 10, "internal/gatecrash": 10, "verdict/compare": 10,
+	"internal/mcpgate": 10, "internal/connect": 10, "internal/connect/model": 9, "internal/hook": 10,
+	"cmd/iff": 11, "docs": 11, "vectors/gen": 11, "internal/crashtest": 11, "internal/honest": 11, "internal/gatecrash": 11, "verdict/compare": 11,
+	"examples/webhook/receiver": 10, "examples/webhook": 11, "examples/chat": 11, "test/e2e": 12, "test/e2e/playmodel": 11,
 }
 
 // pureRows may not reach the network, other processes, databases or the

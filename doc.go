@@ -42,6 +42,14 @@
 //	staged      request durable; kept in memory, seen by its session alone; asked
 //	            about at the barrier
 //
+// Who is asked is a chain: rules, a service, a person, each of which may pass
+// ([github.com/iff-run/iff/broker]). What a host reaches beyond the corpora has a
+// label of its own, which holds for what goes there and what comes back.
+//
+// iff has hosts for files, for HTTP, and for tools of other MCP servers. A call of
+// such a tool is whatever capability and target its mapping makes of it, found out
+// again by the host, so that an agent cannot choose a softer one.
+//
 // A host gets a permit, once, when the intent is durable, and knows what to do
 // from nowhere else. The gate's decisions are a pure function of events
 // ([github.com/iff-run/iff/gate]), so that all its states can be explored.

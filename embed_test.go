@@ -106,7 +106,8 @@ func TestRuntimeOverFiles(t *testing.T) {
 		{call("fs.write.rev", "b.md", `{"op":"append","content":"second\n"}`), "done "},
 		{call("fs.write.irrev", "b.md", `{"op":"delete"}`), "denied no-broker"},
 		{call("fs.write.rev", "skills/x/SKILL.md", `{"op":"write","content":"evil\n"}`), "denied no-broker"},
-		{call("net.egress", "example.com", `{}`), "denied no-host"},
+		{call("net.egress", "example.com", `{"url":"https://example.com/"}`), "denied host-unlabelled"},
+		{call("publish", "news", `{}`), "denied no-host"},
 		{call("fs.read", "../etc/passwd", `{}`), "denied call-malformed"},
 	} {
 		if got := s.Call(t.Context(), c.call); fmt.Sprint(got.Status, " ", got.Reason) != c.want {

@@ -10,6 +10,7 @@ import (
 	"github.com/iff-run/iff/internal/ask/inbox"
 	"github.com/iff-run/iff/internal/home"
 	hostfs "github.com/iff-run/iff/internal/host/fs"
+	"github.com/iff-run/iff/internal/host/tool"
 	"github.com/iff-run/iff/internal/observe/rehash"
 	"github.com/iff-run/iff/internal/runtime"
 	"github.com/iff-run/iff/record"
@@ -25,6 +26,7 @@ type Runtime struct {
 	now       func() time.Time
 	inbox     *inbox.Inbox // nil where nobody or somebody else is asked
 	files     *hostfs.Host
+	tools     *tool.Host
 	observers []*rehash.Observer
 	refused   []Refused
 }
@@ -33,6 +35,7 @@ type Runtime struct {
 type (
 	Call         = gate.Call
 	Reply        = gate.Reply
+	Pending      = gate.Pending
 	Session      = runtime.Session
 	SkillListing = runtime.SkillListing
 	SkillContent = runtime.SkillContent
@@ -47,6 +50,9 @@ func (r *Runtime) Refused() []Refused { return append([]Refused(nil), r.refused.
 // Inbox is where questions wait for a person; nil where iff.toml says that
 // nobody is asked, or whoever embeds iff asks in another way.
 func (r *Runtime) Inbox() *inbox.Inbox { return r.inbox }
+
+// Tools are those of other servers that agents are offered through iff.
+func (r *Runtime) Tools() *tool.Host { return r.tools }
 
 // State is what the log says.
 func (r *Runtime) State() *record.State {
@@ -103,10 +109,11 @@ func (r *Runtime) NarrowTo(ctx context.Context, document []byte) error {
 }
 
 // late records an answer that came when its question was decided.
-func (r *Runtime) late(request string, a approval.Answer) {
-	if r.Runtime != nil {
-		_ = r.Gate().Late(request, a) // who answered is told that it was too late in any case
+func (r *Runtime) late(request string, a approval.Answer) error {
+	if r.Runtime == nil {
+		return runtime.ErrNotStarted
 	}
+	return r.Gate().Late(request, a)
 }
 
 // Close ends the sessions, takes a last snapshot, and closes the home. What is
@@ -120,6 +127,9 @@ func (r *Runtime) Close(ctx context.Context) error {
 
 func (r *Runtime) release() error {
 	var errs []error
+	if r.tools != nil {
+		r.tools.Close()
+	}
 	if r.files != nil {
 		r.files.Close()
 	}

@@ -23,9 +23,9 @@ var surface = map[any]string{
 	// operator's word, and Settle takes one: surfaces for agents reach a Session
 	// alone. Inbox takes signed answers. Gate is for packages of this module, which
 	// alone can name its parts.
-	(*iff.Runtime)(nil): `Barrier Close Fence Forgive Gate Home Inbox Interrupted Narrow NarrowTo Open Operator Pause Profile Refused Resume
-		Session Sessions Settle Skills Standing State Stop Trust Unanchored Verdict VerdictBetween`,
-	(*iff.Session)(nil): "Agent Call Close Commit ID Over ReadSkill Rollback Skills Use",
+	(*iff.Runtime)(nil): `Barrier Close Fence Forgive Gate Home Hooked Inbox Interrupted Narrow NarrowTo Open Operator Pause Profile Refused Resume
+		Session Sessions Settle Skills Standing State Stop Tools Trust Unanchored Verdict VerdictBetween`,
+	(*iff.Session)(nil): "Agent Begin Call Close Commit Flows ID Over ReadSkill Rollback Skills Use",
 }
 
 func methods(v any) []string {

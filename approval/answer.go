@@ -27,6 +27,7 @@ type Answer struct {
 	Cause  record.Cause // human, webhook, policy; of a denial also timeout, cancelled, broker
 	Broker string       // who asked
 	Rule   string       // of a policy, which decided
+	Passed []string     // brokers that were asked before and had no opinion, in order
 
 	Approver  string        // signer id; empty if it is not signed
 	Nonce     string        // see [Nonce]

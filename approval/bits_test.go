@@ -127,7 +127,7 @@ func TestEveryEnvelopeCounts(t *testing.T) {
 }
 
 // unsigned are the fields that are the gate's word.
-var unsigned = []string{"answer.Broker", "answer.Rule", "answer.SameUID"}
+var unsigned = []string{"answer.Broker", "answer.Rule", "answer.Passed longer", "answer.SameUID"}
 
 func TestEveryBitOfAnAnswerCounts(t *testing.T) {
 	r, q := root(t), question(t)
@@ -242,7 +242,7 @@ func TestCheckRecord(t *testing.T) {
 	second.Seq++
 	good := recorded(q, sign(t, record.Approve, q, second)[0])
 	must(t, approval.CheckRecord(good, r))
-	free := []string{"r.Decision.Broker", "r.Decision.Profile", "r.Decision.Reason", "r.Decision.Rule", "r.Decision.SameUID"}
+	free := []string{"r.Decision.Broker", "r.Decision.Passed longer", "r.Decision.Profile", "r.Decision.Reason", "r.Decision.Rule", "r.Decision.SameUID"}
 	m := good
 	try := func(where string) {
 		if ok := approval.CheckRecord(m, r) == nil; ok != slices.Contains(free, where) {

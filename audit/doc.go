@@ -29,12 +29,14 @@
 //
 // # Appending
 //
-// One goroutine, the writer, owns the head. Appends are encoded by who appends,
+// One goroutine, the writer, has the head. Appends are encoded by who appends,
 // queue (the queue is bounded: then they wait), and are written as one batch in
 // the order of the queue, the records of one Append next to one another. The
-// store makes the batch durable; then the waiting Appends return. Nothing else
-// is written meanwhile, so only the last batch can ever be torn. After at most
-// 32768 records, on request and at the end the writer makes a checkpoint.
+// store makes the batch durable; then the waiting Appends return. Who appends
+// alone and waits for the disk without a way out takes the writer's turn and
+// writes the batch itself. Nothing else is written meanwhile, so only the last
+// batch can ever be torn. After at most 32768 records, on request and at the end
+// the writer makes a checkpoint.
 //
 // A write that fails, other than for lack of room, poisons the log: what the
 // store holds behind the last good batch is unknown, a further sync would lie,

@@ -69,7 +69,10 @@ type Log struct {
 	closer  sync.Once
 	closed  error // what Close returns
 
-	// Of the writer alone, once it runs.
+	// turn is held by who writes: the writer, or who appends alone. It guards what
+	// is below, once the writer runs.
+	turn sync.Mutex
+	gatherer
 	head   head
 	key    trust.Signer
 	origin string
@@ -106,6 +109,7 @@ func start(ctx context.Context, store Store, key trust.Signer, h head, view *Vie
 		store: store, opts: opts, key: key, state: h.state, background: context.WithoutCancel(ctx),
 		head: h, block: view.tail, signed: view.signed, renew: view.whole, blocks: slices.Clip(view.blocks), view: *view,
 		queue: make(chan *pending, queued), closing: make(chan struct{}), done: make(chan struct{}),
+		gatherer: gatherer{timer: time.NewTimer(time.Hour)},
 	}
 	l.origin, _, _ = h.state.Log()
 	l.keeper = startKeeper(l.background, store, view.stored, opts.Published)
@@ -160,15 +164,16 @@ func prepare(entries []record.Entry) (*pending, error) {
 	return p, nil
 }
 
-// do has the writer take p and waits for it.
+// do writes p, or has the writer take it and waits for it.
 func (l *Log) do(ctx context.Context, p *pending) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	select {
-	case <-l.closing:
+	if l.isClosing() {
 		return errClosed
-	default:
+	}
+	if l.alone(ctx, p) {
+		return <-p.done
 	}
 	select {
 	case l.queue <- p:
@@ -191,6 +196,15 @@ func (l *Log) do(ctx context.Context, p *pending) error {
 		return err
 	default:
 		return gone
+	}
+}
+
+func (l *Log) isClosing() bool {
+	select {
+	case <-l.closing:
+		return true
+	default:
+		return false
 	}
 }
 

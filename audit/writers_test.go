@@ -103,6 +103,46 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
+// Appends that nothing interrupts, a few at a time so that most are written by who appends, while the log is closed: each is
+// durable or refused, and none is lost.
+func TestAloneWhileClosing(t *testing.T) {
+	for round := range 20 {
+		m := &audittest.Memory{}
+		store, err := m.Open()
+		must(t, err)
+		l, err := audit.Create(t.Context(), store, begin(), trusttest.NewKey(1), audit.Options{Now: ticking(), CheckpointEvery: 8})
+		must(t, err)
+		var wg sync.WaitGroup
+		var told [3][]record.Mark
+		for w := range told {
+			wg.Go(func() {
+				for n := w; ; n += len(told) {
+					marks, err := l.Append(context.Background(), call(n)[:2]...)
+					var e *audit.Error
+					if errors.As(err, &e) && e.Reason == audit.LogClosed {
+						return
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					told[w] = append(told[w], marks...)
+				}
+			})
+		}
+		time.Sleep(time.Duration(round) * 100 * time.Microsecond)
+		must(t, l.Close())
+		wg.Wait()
+		lines, err := linesOfMemory(t, m, nil)
+		must(t, err)
+		for _, mark := range slices.Concat(told[:]...) {
+			if mark.Seq >= int64(len(lines)) || record.Leaf(lines[mark.Seq]) != mark.Hash {
+				t.Fatalf("record %d of %d was told to be durable", mark.Seq, len(lines))
+			}
+		}
+	}
+}
+
 // replayed is the log that the records of another one make, appended batch by batch by one writer.
 func replayed(t *testing.T, lines [][]byte) ([][]byte, error) {
 	var records []record.Record

@@ -1,6 +1,3 @@
-// Package broker holds the brokers that need nothing but themselves. A broker is
-// an oracle that answers questions with approve or deny; a gate that is given
-// none uses [DenyAll]. Nothing here approves.
 package broker
 
 import (

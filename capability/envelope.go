@@ -3,7 +3,7 @@ package capability
 import (
 	"crypto/sha256"
 	"errors"
-	"strings"
+	"unsafe"
 
 	"github.com/iff-run/iff/internal/canonical"
 )
@@ -35,14 +35,32 @@ type Envelope struct {
 	reasoning string
 }
 
-// members is an envelope as it is written.
+// members is an envelope as it is read.
 type members struct {
-	Schema     string        `json:"schema"`
-	Capability string        `json:"capability"`
-	Target     string        `json:"target"`
 	Arguments  canonical.Raw `json:"arguments"`
+	Capability string        `json:"capability"`
 	Reasoning  string        `json:"reasoning"`
+	Schema     string        `json:"schema"`
+	Target     string        `json:"target"`
 }
+
+// otherMembers are what follows the arguments in the canonical form.
+type otherMembers struct {
+	Capability string `json:"capability"`
+	Reasoning  string `json:"reasoning"`
+	Schema     string `json:"schema"`
+	Target     string `json:"target"`
+}
+
+const (
+	beforeArguments = `{"arguments":`
+	// usualRest is what all but arguments and reasoning seldom takes more than, in bytes.
+	usualRest = 256
+)
+
+// argumentsDepth is one less than what package canonical reads, for the arguments
+// lie one level deep in the envelope.
+const argumentsDepth = 31
 
 // NewEnvelope freezes a call. Arguments may be written in any way that package
 // canonical reads; the envelope has their canonical form. The error is *Error,
@@ -55,11 +73,12 @@ func NewEnvelope(c Call) (Envelope, error) {
 	if len(arguments) == 0 {
 		arguments = []byte("{}")
 	}
-	raw, err := canonical.NewRaw(arguments, canonical.Limits{Bytes: MaxEnvelope})
+	data := append(make([]byte, 0, len(arguments)+len(c.Reasoning)+usualRest), beforeArguments...)
+	data, err := canonical.AppendTransform(data, arguments, canonical.Limits{Bytes: MaxEnvelope, Depth: argumentsDepth})
 	if err != nil {
 		return Envelope{}, fromCanonical(err, "arguments: ")
 	}
-	return freeze(c.Target, raw, c.Reasoning)
+	return freeze(data, c.Target, c.Reasoning)
 }
 
 // ParseEnvelope reads an envelope that is in canonical form already. The error
@@ -76,7 +95,7 @@ func ParseEnvelope(data []byte) (Envelope, error) {
 	if err != nil {
 		return Envelope{}, err
 	}
-	envelope, err := freeze(target, m.Arguments, m.Reasoning)
+	envelope, err := freeze([]byte(beforeArguments+m.Arguments.String()), target, m.Reasoning)
 	if err != nil {
 		return Envelope{}, err
 	}
@@ -98,21 +117,27 @@ func parseMembers(m members) (Target, error) {
 	return target, nil
 }
 
-func freeze(target Target, arguments canonical.Raw, reasoning string) (Envelope, error) {
-	if !strings.HasPrefix(arguments.String(), "{") {
+// freeze completes what begins with the arguments, the first member in canonical
+// order. They may be long: they are written once and shared with the whole. Nobody
+// else may have data.
+func freeze(data []byte, target Target, reasoning string) (Envelope, error) {
+	end := len(data)
+	if data[len(beforeArguments)] != '{' {
 		return Envelope{}, refuse(CallInvalid, -1, "the arguments are not an object; write {} for none")
 	}
 	if len(reasoning) > MaxReasoning {
 		return Envelope{}, refuse(ReasoningTooLong, -1, "the reasoning has %d bytes, at most %d", len(reasoning), MaxReasoning)
 	}
-	data, err := canonical.Marshal(members{EnvelopeSchema, target.capability.String(), target.text, arguments, reasoning})
+	others, err := canonical.Marshal(otherMembers{target.capability.String(), reasoning, EnvelopeSchema, target.text})
 	if err != nil {
 		return Envelope{}, fromCanonical(err, "")
 	}
+	data = append(append(data, ','), others[len("{"):]...)
 	if len(data) > MaxEnvelope {
 		return Envelope{}, refuse(Reason(canonical.TooLarge), -1, "the call has %d bytes in canonical form, at most %d", len(data), MaxEnvelope)
 	}
-	return Envelope{string(data), sha256.Sum256(data), target, arguments.String(), reasoning}, nil
+	text := unsafe.String(unsafe.SliceData(data), len(data)) // nobody writes to data from here on
+	return Envelope{text, sha256.Sum256(data), target, text[len(beforeArguments):end], reasoning}, nil
 }
 
 // fromCanonical keeps the token and the place that package canonical found.

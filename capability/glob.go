@@ -51,6 +51,9 @@ func matchRun(pattern, s string) bool {
 // escapable literal, a run of * becomes anyRun. With a u in escapable \u{hex}
 // is a code point and \u{} is nothing.
 func unescape(text, escapable string) (string, *fault) {
+	if strings.IndexByte(text, '\\') < 0 && strings.IndexByte(text, '*') < 0 {
+		return text, nil // as most are: it is its own code
+	}
 	var code strings.Builder
 	for i := 0; i < len(text); i++ {
 		switch {
@@ -109,6 +112,9 @@ func escapeLiteral(s, escapable string) string {
 
 // escape is the inverse of unescape: the one spelling of a code.
 func escape(code, escapable string) string {
+	if isPlain(code, escapable) {
+		return code
+	}
 	var text strings.Builder
 	for i, r := range code {
 		switch {
@@ -126,6 +132,17 @@ func escape(code, escapable string) string {
 		}
 	}
 	return text.String()
+}
+
+// isPlain reports whether a code is ASCII that shows, without spaces, in which
+// nothing is to be escaped: most codes are, and are their own spelling.
+func isPlain(code, escapable string) bool {
+	for i := range len(code) {
+		if c := code[i]; c <= ' ' || c >= 0x7f || c != 'u' && strings.IndexByte(escapable, c) >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // hidden reports whether a reader cannot see r, or cannot tell what it does to

@@ -22,20 +22,26 @@ func compilePath(text string) (string, *fault) {
 		return corpus + ":.", nil
 	}
 	var segments []string
-	for at, more := start, true; more; {
+	plain := !strings.ContainsAny(path, pathEscapes) // then the text is the code
+	n := 0
+	for at, more := start, true; more; n++ {
 		var segment, code string
 		segment, _, more = strings.Cut(text[at:], "/")
 		if code, f = compileSegment(segment); f != nil {
 			f.offset += at
 			return "", f
 		}
-		segments = append(segments, code)
+		if !plain {
+			segments = append(segments, code)
+		}
 		at += len(segment) + 1
 	}
-	if len(segments) > MaxSegments {
-		return "", wrong(start, "the path has %d segments, at most %d", len(segments), MaxSegments)
+	if n > MaxSegments {
+		return "", wrong(start, "the path has %d segments, at most %d", n, MaxSegments)
 	}
-	path = strings.Join(tidy(segments), "/")
+	if !plain {
+		path = strings.Join(tidy(segments), "/")
+	}
 	if len(path) > MaxPath {
 		return "", wrong(start, "the path has %d bytes, at most %d", len(path), MaxPath)
 	}

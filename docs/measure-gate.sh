@@ -13,7 +13,7 @@ bench() { # name, unit, file: the median over the runs
 
 go test -run='^$' -bench='^BenchmarkCall$' -benchtime=3s -count=3 ./gate >"$work/call"
 go test -run='^$' -bench='^BenchmarkLife$' -benchmem -count=3 ./gate >"$work/step"
-go test -run='^$' -bench='^BenchmarkFileWrite$' -benchtime=3s -count=3 . >"$work/write"
+go test -run='^$' -bench='^BenchmarkFileWrite$' -benchtime=1s -count=3 . >"$work/write"
 go test -run='^$' -bench='^BenchmarkWrite$' -benchtime=3s -count=3 ./internal/host/fs >"$work/host"
 go test -run='^$' -bench='^BenchmarkMillion$' -benchtime=3x -count=3 ./verdict >"$work/verdict"
 go test -run='^$' -bench='^Benchmark(Full|StatRound|Read)$' -benchtime=3x -count=3 ./internal/observe/rehash >"$work/rehash"
@@ -33,7 +33,7 @@ three runs; absolute times move with the machine. The rest is in [performance.md
 | step function, nothing beside | $(bench BenchmarkLife/0 ns/step step) ns a step, $(bench BenchmarkLife/0 allocs/op step) allocations for a whole call | 5,000 ns, 20 a step |
 | durable call on a host that does nothing, alone | $(bench BenchmarkCall/flight=1 us-over-bare call) us over two bare syncs of $(bench BenchmarkCall/flight=1 us/bare-sync call) us | 100 us |
 | the same, 64 in flight | $(bench BenchmarkCall/flight=64 calls/s call) calls/s | 20,000 |
-| durable write of a 4 KiB file, through everything, alone | $(bench BenchmarkFileWrite/1 us/write write) us, $(bench BenchmarkFileWrite/1 ofbare write) of a bare replace-file loop's rate | 4 syncs + 150 us |
+| durable write of a 4 KiB file, through everything, alone | $(bench BenchmarkFileWrite/1 us/write write) us, $(bench BenchmarkFileWrite/1 us-over-two-bare write) us over two bare replace-file loops, which make four syncs | 4 syncs + 150 us |
 | the same, 64 in flight | $(bench BenchmarkFileWrite/64 writes/s write) writes/s, $(bench BenchmarkFileWrite/64 ofbare write) of bare | 0.7 |
 | the host for files by itself, alone and 64 in flight | $(bench BenchmarkWrite/1 ratio host) and $(bench BenchmarkWrite/64 ratio host) of bare | 0.7 |
 | verdict over a million decoded records | $(bench BenchmarkMillion records/s verdict) records/s | 1,000,000 |

@@ -20,51 +20,64 @@ func calm[T any](f func() (T, error)) (v T, err error) {
 	return f()
 }
 
-// beside runs f beside the caller, who may stop waiting for it.
-func beside[T any](g *Gate, f func() T) <-chan T {
-	out := make(chan T, 1)
-	g.wg.Go(func() { out <- f() })
-	return out
+// watch runs f here, on the goroutine that drives the call: to have another one
+// do it costs two wake-ups, more than most hosts take. If f is not back within the
+// limit, a second goroutine tells the machine of that and drives the call on; then
+// the answer is false, and this goroutine drives no more.
+func (l *live) watch(limit time.Duration, f func(context.Context), overdue func() Event) bool {
+	begun := make(chan struct{})
+	t := time.AfterFunc(limit, func() {
+		l.g.wg.Go(func() {
+			l.g.dispatch(overdue())
+			close(begun)
+			l.drive()
+		})
+	})
+	// What a host has begun is not cancelled when the gate closes, only when its
+	// time is over.
+	ctx, cancel := context.WithTimeout(l.g.base, l.g.limits.Call)
+	defer cancel()
+	f(ctx)
+	if t.Stop() {
+		return true
+	}
+	<-begun // Close is not to see this goroutine end before the other has begun
+	return false
 }
 
-// inTime waits for f as long as a host has, and no longer if f does not obey its
-// context.
-func inTime[T any](g *Gate, f func(context.Context) (T, error)) (T, error) {
-	type result struct {
-		v   T
-		err error
-	}
-	ctx, cancel := context.WithTimeout(g.base, g.limits.Call)
-	defer cancel()
-	done := beside(g, func() result {
-		v, err := calm(func() (T, error) { return f(ctx) })
-		return result{v, err}
+// planned has a host plan, and says whether it was in time. One that was not may
+// still be reading from the call.
+func planned(l *live, f func(context.Context) (Plan, error)) (plan Plan, err error, inTime bool) {
+	inTime = l.watch(l.g.limits.Call, func(ctx context.Context) {
+		plan, err = calm(func() (Plan, error) { return f(ctx) })
+	}, func() Event {
+		return l.noPlan(&Refusal{Reason: HostOverdue, Detail: "the host did not come back in time; nothing was done; ask again later"})
 	})
-	select {
-	case r := <-done:
-		return r.v, r.err
-	case <-ctx.Done():
-		var none T
-		return none, &Refusal{Reason: HostOverdue, Detail: "the host did not come back in time; nothing was done; ask again later"}
-	}
+	return plan, err, inTime
 }
+
+// noPlan is the event of a call that cannot be planned.
+func (l *live) noPlan(err error) Event { return Planned{ID: l.facts.ID, Refused: l.refusal(err)} }
 
 // preview plans a call that somebody is to be asked about.
-func (l *live) preview() Event {
+func (l *live) preview() (event Event, inTime bool) {
 	staged := l.session.overlay()
-	plan, err := inTime(l.g, func(ctx context.Context) (Plan, error) { return l.host.Plan(ctx, l.env, staged) })
+	plan, err, inTime := planned(l, func(ctx context.Context) (Plan, error) { return l.host.Plan(ctx, l.env, staged) })
+	if !inTime {
+		return nil, false
+	}
 	if err == nil {
 		err = l.within(plan)
 	}
 	if err != nil {
-		return Planned{ID: l.facts.ID, Refused: l.refusal(err)}
+		return l.noPlan(err), true
 	}
 	l.approved = plan
 	size := plan.Size() + l.weight()
 	for _, c := range plan.After {
 		size += c.Size()
 	}
-	return Planned{ID: l.facts.ID, Size: size, Wider: l.wider(plan)}
+	return Planned{ID: l.facts.ID, Size: size, Wider: l.wider(plan)}, true
 }
 
 // wider says whether a plan changes something that no grant of the active
@@ -160,19 +173,22 @@ func tokenOf(err error) Reason {
 
 // planIt plans a call under its lease. The observer has to see what the host
 // planned from, and what was approved has to be what is planned.
-func (l *live) planIt(c PlanIt) Event {
-	plan, err := inTime(l.g, func(ctx context.Context) (Plan, error) { return l.planUnderLease(ctx, c) })
-	if err != nil {
-		return Planned{ID: l.facts.ID, Refused: l.refusal(err)}
+func (l *live) planIt(c PlanIt) (event Event, inTime bool) {
+	plan, err, inTime := planned(l, func(ctx context.Context) (Plan, error) { return l.planUnderLease(ctx, c) })
+	switch {
+	case !inTime:
+		return nil, false
+	case err != nil:
+		return l.noPlan(err), true
 	}
 	l.plan = plan
 	size := int64(0)
 	if l.reversible() && !c.Undo {
 		if size = plan.Size() + l.weight(); !plan.Whole() {
-			return Planned{ID: l.facts.ID, Refused: l.refusal(&Refusal{Reason: BufferFull, Detail: "what is there now is too large to be kept, so it could not be put back; ask for it as an irreversible call"})}
+			return l.noPlan(&Refusal{Reason: BufferFull, Detail: "what is there now is too large to be kept, so it could not be put back; ask for it as an irreversible call"}), true
 		}
 	}
-	return Planned{ID: l.facts.ID, Size: size, Wider: !c.Undo && l.wider(plan)}
+	return Planned{ID: l.facts.ID, Size: size, Wider: !c.Undo && l.wider(plan)}, true
 }
 
 // attempts is how often a plan is made anew while the objects change under it.
@@ -294,27 +310,22 @@ type came struct {
 const grace = 5 * time.Second
 
 // act has the host do it, under a permit that is made here and nowhere else.
-func (l *live) act(c DoIt) Event {
+func (l *live) act(c DoIt) (event Event, inTime bool) {
 	p := mint(l.order(c.Phase))
-	// What a host has begun is not cancelled when the gate closes, only when its
-	// time is over.
-	ctx, cancel := context.WithTimeout(l.g.base, l.g.limits.Call)
-	done := beside(l.g, func() came {
-		defer cancel()
-		return l.perform(ctx, p, c.Phase)
+	var cm came
+	inTime = l.watch(l.g.limits.Call+grace, func(ctx context.Context) { cm = l.perform(ctx, p, c.Phase) }, func() Event {
+		if c.Phase == Read { // what it says later is for nobody
+			return l.take(came{failed: HostOverdue, detail: "the host did not come back in time; ask again later"})
+		}
+		return Overdue{ID: l.facts.ID}
 	})
-	t := time.NewTimer(l.g.limits.Call + grace)
-	defer t.Stop()
-	select {
-	case cm := <-done:
-		return l.take(cm)
-	case <-t.C:
+	switch {
+	case inTime:
+		return l.take(cm), true
+	case c.Phase != Read:
+		l.g.dispatch(l.take(cm))
 	}
-	if c.Phase == Read { // what it says later is for nobody
-		return l.take(came{failed: HostOverdue, detail: "the host did not come back in time; ask again later"})
-	}
-	l.g.wg.Go(func() { l.g.dispatch(l.take(<-done)) })
-	return Overdue{ID: l.facts.ID}
+	return nil, false
 }
 
 // order is what a permit allows in a phase.

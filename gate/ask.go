@@ -21,6 +21,7 @@ func (l *live) ask(ctx context.Context) Event {
 	limited, cancel := context.WithTimeout(ctx, l.g.limits.Ask)
 	defer cancel()
 	m := gr.join(slot, q)
+	l.putToSomebody()
 	select {
 	case a := <-m.out:
 		if limited.Err() == nil && l.g.parts.Now().Before(until) {
@@ -28,16 +29,28 @@ func (l *live) ask(ctx context.Context) Event {
 		}
 		m.out <- a
 	case <-limited.Done():
+	case <-l.pending.withdrawn:
 	}
 	gr.leave(m)
 	l.tooLate(m)
 	switch {
+	case l.pending.isWithdrawn() && limited.Err() == nil:
+		return l.unanswered(record.CauseCancelled, Cancelled, "")
 	case l.g.ctx.Err() != nil:
 		return Answered{ID: l.facts.ID, Why: SessionEnded}
 	case ctx.Err() != nil:
 		return nil // it was decided without an answer
 	}
 	return l.unanswered(record.CauseTimeout, TimedOut, "")
+}
+
+// putToSomebody lets whoever waits know that the call waits for an answer.
+func (l *live) putToSomebody() {
+	select {
+	case <-l.pending.asked: // it is asked about for the second time
+	default:
+		close(l.pending.asked)
+	}
 }
 
 // party is what the call is asked about with, and its place there.
@@ -90,15 +103,17 @@ func (l *live) judge(came answered) Event {
 	if a.Choice == record.Approve {
 		return Answered{ID: l.facts.ID, Approve: true}
 	}
-	return Answered{ID: l.facts.ID, Why: whyDenied(a.Cause)}
+	return Answered{ID: l.facts.ID, Why: whyDenied(a)}
 }
 
 // whyDenied is the token of a broker's denial.
-func whyDenied(c record.Cause) Reason {
-	switch c {
-	case record.CauseTimeout:
+func whyDenied(a approval.Answer) Reason {
+	switch {
+	case a.Cause == record.CauseTimeout:
 		return TimedOut
-	case record.CauseBroker:
+	case a.Cause == record.CauseBroker && a.Rule != "": // why its answer does not count
+		return BrokerFailed
+	case a.Cause == record.CauseBroker:
 		return NoBroker
 	}
 	return DeniedByBroker

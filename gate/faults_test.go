@@ -170,6 +170,9 @@ func TestNothingIsTriedInABrokenLog(t *testing.T) {
 	b.Log.Script(func(int, []record.Entry) gatetest.LogFault { return gatetest.Broken })
 	want(t, s.Call(t.Context(), gatetest.Write("out/a", "new")), gate.Refused, gate.LogFailed)
 	want(t, s.Call(t.Context(), gatetest.Read("out/a")), gate.Refused, gate.LogFailed)
+	if !b.Gate.Dead() {
+		t.Error("the gate does not say that its log is dead")
+	}
 	if n := len(b.World.Orders()); n > 0 {
 		t.Errorf("%d orders", n)
 	}

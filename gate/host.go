@@ -5,6 +5,7 @@ import (
 
 	"github.com/iff-run/iff/capability"
 	"github.com/iff-run/iff/corpus"
+	"github.com/iff-run/iff/label"
 )
 
 // Host touches the world for some capabilities. Only the packages below
@@ -34,6 +35,10 @@ type Touches struct {
 	// Outline says that of those it tells only that they are there and of what
 	// kind, such as a listing does, and no content.
 	Outline bool
+	// Outside are the labels of what it reaches beyond every corpus, by the host's
+	// word: of what goes there, and of what comes back. If there are none and the
+	// call reaches no object either, it has the label that its class was given.
+	Outside []label.Label
 	// Reversible says that it can be put back, so that it may be done under a
 	// reversible capability.
 	Reversible bool

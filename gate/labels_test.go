@@ -123,3 +123,28 @@ func TestMarkRisesMeanwhile(t *testing.T) {
 		}
 	}
 }
+
+// What has been read since a call was asked for counts: an answer that is given later may not flow lower.
+func TestSessionFlows(t *testing.T) {
+	scheme := trusttest.Scheme("default")
+	b := gatetest.New(t, map[string]string{"out/a": "x"}, func(p *gate.Parts) {
+		p.Label = func(corpus.Object) label.Label { return scheme.Top() }
+		p.Clearance = scheme.Top()
+	})
+	s, other := b.Open("one", gatetest.Declared), b.Open("two", gatetest.Declared)
+	if !s.Flows(scheme.Bottom()) || s.Flows(label.Label{}) {
+		t.Error("who has read nothing may tell anybody who has a label, and nobody else")
+	}
+	if r := s.Call(t.Context(), gate.Call{Capability: "fs.read", Target: "out/a"}); r.Status != gate.Done {
+		t.Fatalf("%+v", r)
+	}
+	if s.Flows(scheme.Bottom()) || !s.Flows(scheme.Top()) || !other.Flows(scheme.Bottom()) {
+		t.Error("the mark of who has read, and of who has not")
+	}
+	if err := b.Gate.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if s.Flows(scheme.Top()) || other.Flows(scheme.Bottom()) {
+		t.Error("who is gone tells nobody")
+	}
+}

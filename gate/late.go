@@ -51,7 +51,7 @@ func (g *Gate) Late(request string, a approval.Answer) error {
 	d := record.Decision{
 		Approver: a.Approver, Batch: a.Batch, Broker: g.parts.Broker.Name(), Cause: a.Cause, Choice: a.Choice, Envelope: about.envelope,
 		Expires: a.Expires, Nonce: a.Nonce, Profile: g.parts.Profile, Rule: a.Rule, SameUID: g.parts.SameUID || a.SameUID,
-		Signature: a.Signature, View: a.View,
+		Signature: a.Signature, View: a.View, Passed: a.Passed,
 	}
 	_, err := g.append(record.Entry{Session: about.session, Request: request, Body: record.LateDecision{Decision: d}})
 	return err

@@ -2,6 +2,13 @@ package gate
 
 import "slices"
 
+// Dead says whether the log takes no more, so that nothing is begun any more.
+func (g *Gate) Dead() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.machine.dead
+}
+
 // CallLine is a call of a session in short.
 type CallLine struct {
 	Request string

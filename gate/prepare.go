@@ -106,7 +106,7 @@ func (l *live) misspelled(class capability.Capability) {
 func (l *live) look(class capability.Capability) {
 	l.host = l.g.parts.Hosts[class]
 	if l.host == nil {
-		l.void(NoHost, "this version of iff can do nothing of class "+class.String()+"; only file calls are done yet")
+		l.void(NoHost, "nothing here does calls of class "+class.String()+"; iff.toml says what is configured")
 		return
 	}
 	touches, err := l.host.Touches(l.env)
@@ -133,10 +133,7 @@ func (l *live) look(class capability.Capability) {
 	for _, o := range touches.Changes {
 		l.facts.Sinks = append(l.facts.Sinks, l.g.parts.Label(o))
 	}
-	if len(touches.Reads)+len(touches.Changes) == 0 {
-		// What lies in no corpus has the label that its class was given.
-		l.facts.Reads, l.facts.Sinks = l.outside(class)
-	}
+	l.outside(class)
 	l.also(class)
 	l.sink = sinkText(l.facts.Sinks)
 	if len(touches.Changes) > 0 {
@@ -144,23 +141,34 @@ func (l *live) look(class capability.Capability) {
 	}
 }
 
-// outside is the label of what a class of calls reaches outside of every corpus.
-func (l *live) outside(class capability.Capability) (reads, sinks []label.Label) {
-	labels := []label.Label{l.g.parts.Outside[class]}
-	if class.Effect() == capability.None {
-		return labels, nil
+// outside adds the labels of what the call reaches beyond every corpus: those
+// that its host gives, which hold for what goes there and for what comes back, or
+// where it reaches no object at all, that which its class was given.
+func (l *live) outside(class capability.Capability) {
+	labels, reads := l.touches.Outside, true
+	if len(labels)+len(l.touches.Reads)+len(l.touches.Changes) == 0 {
+		labels, reads = []label.Label{l.g.parts.Outside[class]}, class.Effect() == capability.None
 	}
-	return nil, labels
+	if reads {
+		l.facts.Reads = append(l.facts.Reads, labels...)
+	}
+	if class.Effect() != capability.None {
+		l.facts.Sinks = append(l.facts.Sinks, labels...)
+	}
 }
 
-// also notes what the call changes beside its target, such as where a rename
-// leads: a grant has to cover that too.
+// also notes what the call changes or tells of beside its target, such as where a
+// rename leads: a grant has to cover that too.
 func (l *live) also(class capability.Capability) {
 	name, path, ok := l.facts.Target.Path()
 	if !ok {
 		return
 	}
-	for _, o := range l.facts.Changes {
+	objects := l.facts.Changes
+	if class.Effect() == capability.None {
+		objects = append(slices.Clip(objects), l.touches.Reads...)
+	}
+	for _, o := range objects {
 		if o == corpus.Name(name, path) {
 			continue
 		}

@@ -9,6 +9,7 @@ const (
 	Undeclared     Reason = "undeclared"          // the active manifest does not have the class
 	DeniedByBroker Reason = "denied"              // who was asked said no
 	TimedOut       Reason = "timed-out"           // nobody answered
+	Cancelled      Reason = "cancelled"           // who asked for it took it back
 	NoBroker       Reason = "no-broker"           // nobody can be asked
 	BrokerFailed   Reason = "broker-failed"       // who was asked gave no answer that counts
 	Unlabelled     Reason = "unlabelled"          // a label is missing

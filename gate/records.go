@@ -250,7 +250,7 @@ func (l *live) decision(why Reason) record.Decision {
 		d.Broker = a.Broker
 	}
 	d.Approver, d.Batch, d.Expires, d.Nonce, d.Rule = a.Approver, a.Batch, a.Expires, a.Nonce, a.Rule
-	d.Signature, d.View, d.Reason = a.Signature, a.View, string(why)
+	d.Signature, d.View, d.Reason, d.Passed = a.Signature, a.View, string(why), a.Passed
 	d.SameUID = d.SameUID || a.SameUID
 	return d
 }
@@ -271,22 +271,35 @@ func (b *batch) mutation() {
 	if len(plan.Changes) == 0 {
 		plan = l.approved
 	}
-	if len(plan.Changes) > 0 {
-		at := max(0, slices.IndexFunc(plan.Changes, func(c corpus.Change) bool { return c.Object == l.guarded.Object }))
+	switch at := slices.IndexFunc(plan.Changes, func(c corpus.Change) bool { return c.Object == l.guarded.Object }); {
+	case at >= 0:
 		m.Before, m.Proposed = string(plan.Changes[at].Before), string(plan.Changes[at].After)
+	case len(plan.Changes) > 0: // what it is reached through
+		m.Proposed = string(plan.Changes[0].After)
 	}
 	b.add(m)
 }
 
-// now is the state of an object as the observer sees it.
+// now is the state of an object as the observer sees it. It is wanted in the
+// middle of a step, which nobody else can go on with, so the observer is asked
+// beside it.
 func (l *live) now(o corpus.Object) corpus.State {
-	states, err := inTime(l.g, func(ctx context.Context) ([]corpus.State, error) {
-		return l.read(ctx, Plan{Changes: []corpus.Change{{Object: o}}})
+	ctx, cancel := context.WithTimeout(l.g.base, l.g.limits.Call)
+	defer cancel()
+	seen := make(chan corpus.State, 1)
+	l.g.wg.Go(func() {
+		states, err := l.read(ctx, Plan{Changes: []corpus.Change{{Object: o}}})
+		if err != nil {
+			states = []corpus.State{corpus.Unreadable}
+		}
+		seen <- states[0]
 	})
-	if err != nil {
+	select {
+	case s := <-seen:
+		return s
+	case <-ctx.Done():
 		return corpus.Unreadable
 	}
-	return states[0]
 }
 
 // makeQuestion is all that an approver is shown.

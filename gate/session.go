@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/iff-run/iff/corpus"
+	"github.com/iff-run/iff/label"
 	"github.com/iff-run/iff/level"
 	"github.com/iff-run/iff/record"
 )
@@ -297,7 +298,7 @@ func (s *Session) await(wanted func(*live, phase) bool) []chan Reply {
 		l, c := s.g.lives[id], s.g.machine.calls[id]
 		if l != nil && c != nil && wanted(l, c.at) {
 			w := make(chan Reply, 1)
-			l.waiters = append(l.waiters, w)
+			l.waiters = append(l.waiters, func(r Reply) { w <- r })
 			out = append(out, w)
 		}
 	}
@@ -361,38 +362,17 @@ func (o overlay) Objects() []corpus.Object {
 	return out
 }
 
-// Call has one call decided and done, and says how it ended. That ctx ends
-// cancels the waiting only: a call that was asked for goes its way.
-func (s *Session) Call(ctx context.Context, c Call) Reply {
-	l := s.prepare(c)
+// Flows says whether what the session's agent has read so far may flow to what
+// has the label: the mark can have risen since a call was asked for. It may not
+// once the session is paused or has ended, nor to what has no label.
+func (s *Session) Flows(to label.Label) bool {
 	g := s.g
-	reply := make(chan Reply, 1)
-	l.waiters = append(l.waiters, reply)
 	g.mu.Lock()
-	if g.closed {
-		g.mu.Unlock()
-		return Reply{Status: Refused, Reason: SessionEnded, Message: "the runtime is shutting down"}
-	}
-	g.requests++
-	g.counts.Calls++
-	l.facts.ID = fmt.Sprintf("r%d.%d", g.parts.Fence, g.requests)
-	g.lives[l.facts.ID] = l
+	defer g.mu.Unlock()
 	ms := g.machine.session(s.id)
-	if ms != nil {
-		l.skill = ms.skill
+	if ms.idle() != "" || to.IsAbsent() {
+		return false
 	}
-	commands := g.machine.Step(Submitted{l.facts})
-	if ms != nil {
-		l.level, l.mark = g.machine.level(ms).String(), g.machine.agentOf(ms).mark.String()
-	}
-	for _, c := range commands {
-		g.deliver(c)
-	}
-	g.mu.Unlock()
-	select {
-	case r := <-reply:
-		return r
-	case <-ctx.Done():
-		return Reply{Request: l.facts.ID, Status: Doubtful, Reason: InDoubt, Message: "nobody waited for the answer; ask with the same key again"}
-	}
+	mark := g.machine.agentOf(ms).mark
+	return !mark.IsAbsent() && mark.LessEq(to)
 }

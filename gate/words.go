@@ -57,6 +57,7 @@ func (l *live) name() string {
 var advice = map[Reason]string{
 	DeniedByBroker: "who was asked said no; do not ask for the same again, go on without it",
 	TimedOut:       "nobody answered in time; ask again when somebody is there, or go on without it",
+	Cancelled:      "it was taken back before anybody answered; ask again if it is still wanted",
 	NoBroker:       "a person would have to approve this, and nobody can be asked; stay within what is allowed",
 	BrokerFailed:   "who was asked gave no answer that counts; ask again later",
 	ApprovalVoid:   "the approval does not count; ask again",

@@ -141,6 +141,7 @@ type Decision struct {
 	Envelope  Hash
 	Expires   time.Time // of an approval; zero if it does not
 	Nonce     string
+	Passed    []string // brokers that were asked before and had no opinion, in order
 	Profile   string
 	Reason    string // closed token, of a denial; may be empty
 	Rule      string // grant or policy rule that decided
@@ -159,6 +160,7 @@ func (b *Decision) walk(c *codec) {
 	c.hash("envelope", &b.Envelope)
 	c.optTime("expires", &b.Expires)
 	c.optText("nonce", &b.Nonce)
+	c.optTexts("passed", &b.Passed)
 	c.text("profile", &b.Profile)
 	c.optText("reason", &b.Reason)
 	c.optText("rule", &b.Rule)
@@ -288,7 +290,9 @@ func (b *Resolved) walk(c *codec) {
 }
 
 // Mutation says that a call reached for a file of a loaded skill or another
-// guarded object (paper G12): whatever was decided, and with three hashes.
+// guarded object (paper G12): whatever was decided, and with three states. A call
+// that is refused for the way on which it reaches there has no plan, and Proposed
+// is corpus.Unreadable; what it would have written is in the payload of its request.
 type Mutation struct {
 	After    string // what is there now; empty while nothing was decided
 	Approved bool

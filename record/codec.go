@@ -330,6 +330,20 @@ func elements[T any](c *codec, v *[]T, element func(*T, *codec)) {
 
 func (c *codec) texts(name string, v *[]string) { array(c, name, v, textElement) }
 
+func (c *codec) optTexts(name string, v *[]string) { optArray(c, name, v, textElement) }
+
+// optArray is an array that is left out when it is empty.
+func optArray[T any](c *codec, name string, v *[]T, element func(*T, *codec)) {
+	if !c.has(name, len(*v) == 0) {
+		*v = nil
+		return
+	}
+	array(c, name, v, element)
+	if !c.writing && len(*v) == 0 {
+		c.fail(name + " is there and empty")
+	}
+}
+
 func textElement(v *string, c *codec) {
 	if c.writing {
 		c.write(*v)
@@ -339,12 +353,4 @@ func textElement(v *string, c *codec) {
 }
 
 // optHashes is a list that is left out when it is empty.
-func (c *codec) optHashes(name string, v *[]Hash) {
-	if !c.has(name, len(*v) == 0) {
-		*v = nil
-		return
-	}
-	if array(c, name, v, hashElement); len(*v) == 0 {
-		c.fail(name + " is there and empty")
-	}
-}
+func (c *codec) optHashes(name string, v *[]Hash) { optArray(c, name, v, hashElement) }

@@ -38,6 +38,8 @@ var decoders = map[Kind]func(*codec) Body{
 	KindVerdict:           decodeAs[Verdict],
 	KindRecovery:          decodeAs[Recovery],
 	KindCheckpoint:        decodeAs[Checkpoint],
+	KindTool:              decodeAs[Tool],
+	KindHook:              decodeAs[Hook],
 }
 
 // Kinds lists all kinds.
@@ -159,6 +161,12 @@ func (Recovery) Kind() Kind { return KindRecovery }
 // Kind implements Body.
 func (Checkpoint) Kind() Kind { return KindCheckpoint }
 
+// Kind implements Body.
+func (Tool) Kind() Kind { return KindTool }
+
+// Kind implements Body.
+func (Hook) Kind() Kind { return KindHook }
+
 func (b Init) encode(c *codec)              { b.walk(c) }
 func (b KeyCreated) encode(c *codec)        { b.walk(c) }
 func (b KeyRotated) encode(c *codec)        { b.walk(c) }
@@ -190,6 +198,8 @@ func (b Barrier) encode(c *codec)           { b.walk(c) }
 func (b Verdict) encode(c *codec)           { b.walk(c) }
 func (b Recovery) encode(c *codec)          { b.walk(c) }
 func (b Checkpoint) encode(c *codec)        { b.walk(c) }
+func (b Tool) encode(c *codec)              { b.walk(c) }
+func (b Hook) encode(c *codec)              { b.walk(c) }
 
 // Closes says whether records of this kind close what is open, so that they
 // have a right to the room that was kept for them on a full disk.

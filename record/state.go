@@ -50,7 +50,8 @@ type State struct {
 	calls     map[string]Call
 	sessions  map[string]OpenSession
 	agents    map[string]Agent
-	verdictAt int64 // sequence number of the last verdict plus one
+	tools     map[string]ToolPin // by server/tool
+	verdictAt int64              // sequence number of the last verdict plus one
 }
 
 type trustPoint struct {
@@ -96,6 +97,8 @@ func (s *State) apply(r Record) {
 		s.session(r, b)
 	case Verdict:
 		s.verdictAt = r.Seq + 1
+	case Tool:
+		s.pin(b)
 	case Recovery:
 		s.recovered(b)
 	default:

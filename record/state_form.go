@@ -31,6 +31,8 @@ func (s *State) walk(c *codec) {
 	sessions := listed(c, s.sessions, func(a, b OpenSession) int { return strings.Compare(a.ID, b.ID) })
 	array(c, "sessions", &sessions, (*OpenSession).walk)
 	c.int("size", &s.size)
+	tools := listed(c, s.tools, func(a, b ToolPin) int { return strings.Compare(a.key(), b.key()) })
+	optArray(c, "tools", &tools, (*ToolPin).walk)
 	c.text("trustDigest", &s.trust.Digest)
 	c.int("trustVersion", &s.trust.Version)
 	c.int("verdict", &s.verdictAt)
@@ -41,6 +43,9 @@ func (s *State) walk(c *codec) {
 	s.agents = keyed(agents, func(a Agent) string { return a.Name })
 	s.calls = keyed(calls, func(k Call) string { return k.ID })
 	s.sessions = keyed(sessions, func(o OpenSession) string { return o.ID })
+	if len(tools) > 0 {
+		s.tools = keyed(tools, ToolPin.key)
+	}
 	s.fill(observed, places)
 }
 

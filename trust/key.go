@@ -128,6 +128,8 @@ const (
 	DomainLogKey Domain = "iff/log-key/v1\n"
 	// DomainApproval is for answers to requests, which approvers sign.
 	DomainApproval Domain = "iff/approval/v1\n"
+	// DomainConfig is for a home's configuration, which the root key signs.
+	DomainConfig Domain = "iff/config/v1\n"
 )
 
 // Message is what is signed for a canonical form: the domain, then the bytes.

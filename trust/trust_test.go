@@ -396,7 +396,7 @@ func TestDomainsSeparate(t *testing.T) {
 	if !trust.Verify(k.Public(), trust.DomainSkill, []byte("{}"), sig) {
 		t.Error("does not verify in its own domain")
 	}
-	for _, other := range []trust.Domain{trust.DomainTrust, trust.DomainLogKey, trust.DomainApproval} {
+	for _, other := range []trust.Domain{trust.DomainTrust, trust.DomainLogKey, trust.DomainApproval, trust.DomainConfig} {
 		if trust.Verify(k.Public(), other, []byte("{}"), sig) {
 			t.Errorf("a skill's signature verifies under %q", other)
 		}

@@ -201,6 +201,10 @@ func callCells(b record.Body) []string {
 		reason = b.Reason
 	case record.Verdict:
 		reason = string(b.Result)
+	case record.Tool:
+		target, reason = b.Server+"/"+b.Tool, string(b.Event)
+	case record.Hook:
+		agent, target, choice, reason = b.Agent, b.Tool, string(b.Choice), b.Reason
 	}
 	out := []string{agent, capability, target, choice, cause, reason}
 	for i := range out {

@@ -74,7 +74,7 @@ func anchorLines(anchors []anchorJSON) []string {
 // anchoredWords says up to where the log is complete by the word of others.
 func anchoredWords(anchors []anchorJSON, to, records int64) string {
 	if to == 0 {
-		return "nobody outside vouches for this log"
+		return fmt.Sprintf("nobody outside vouches for this log; %s unanchored", span(0, records-1))
 	}
 	var by []string
 	for _, k := range anchors {

@@ -233,6 +233,10 @@ func tone(b record.Body) string {
 		bad = b.Result != record.Pass
 	case record.Session:
 		bad = b.Transition == record.SessionAborted
+	case record.Tool:
+		bad = b.Event == record.ToolChanged
+	case record.Hook:
+		bad = b.Choice != record.Approve
 	case record.Error, record.SkillRefused, record.SkillEvicted, record.Mutation, record.Recovery, record.Revocation:
 		bad = true
 	}

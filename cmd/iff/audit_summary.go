@@ -252,6 +252,11 @@ func (w *words) runSummary(b record.Body) {
 		w.recovery(b)
 	case record.Checkpoint:
 		w.add("%s", checkpointWords(b.Note))
+	case record.Tool:
+		w.add("%s/%s %s, schema %.12s", said(b.Server), said(b.Tool), b.Event, b.Schema)
+	case record.Hook:
+		w.add("%s, %s: %s", said(b.Client), said(b.Tool), b.Choice)
+		w.named("because", b.Reason)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -211,17 +210,17 @@ func (d *demo) session() (err error) {
 		}
 		err = errors.Join(err, rt.Close(context.WithoutCancel(d.ctx)))
 	}()
-	s, err := rt.Open(ctx, "demo-agent", iff.OpenOptions{})
+	agent, err := d.connect(ctx, rt)
 	if err != nil {
 		return err
 	}
-	d.say("\nThe agent                          iff\n")
+	d.say("\nThe agent, an MCP client           iff\n")
 	for _, step := range demoSteps {
-		if err := d.step(ctx, s, step, choices); err != nil {
-			return err
+		if err := d.step(ctx, agent, step, choices); err != nil {
+			return errors.Join(err, agent.close())
 		}
 	}
-	return s.Close(ctx)
+	return agent.close()
 }
 
 func (d *demo) start() (*iff.Runtime, error) {
@@ -236,45 +235,6 @@ func (d *demo) start() (*iff.Runtime, error) {
 	return locked.Start(d.ctx)
 }
 
-// step has the agent do one thing.
-func (d *demo) step(ctx context.Context, s *iff.Session, step demoStep, choices chan<- record.Choice) error {
-	out := demoStepJSON{Agent: step.says, Why: step.why, Status: "done"}
-	if step.answer != "" {
-		choices <- step.answer
-	}
-	var reply iff.Reply
-	switch {
-	case step.use != "":
-		_, err := s.Use(ctx, step.use)
-		if err != nil {
-			return err
-		}
-		out.AsTold = true
-	case step.commit:
-		replies, err := s.Commit(ctx)
-		if err != nil || len(replies) != 1 {
-			return errors.Join(fmt.Errorf("%d calls were staged, not 1", len(replies)), err)
-		}
-		reply = replies[0]
-	default:
-		reply = s.Call(ctx, step.call)
-	}
-	if step.use == "" {
-		out.Request, out.Status, out.Reason = reply.Request, string(reply.Status), string(reply.Reason)
-		out.AsTold = reply.Status == step.status && reply.Reason == step.reason
-	}
-	if step.answer == record.Approve && !step.commit {
-		d.asked = out.Request
-	}
-	d.out.Steps = append(d.out.Steps, out)
-	colour := map[string]string{"done": green, "denied": red}[out.Status]
-	d.say("  %-32s %s  %s\n", step.says, d.paint(colour, fmt.Sprintf("%-7s", out.Status)), step.why)
-	if !out.AsTold {
-		d.say("  %s\n", d.paint(red, fmt.Sprintf("! it has to be %s %s: %s", step.status, step.reason, reply.Message)))
-	}
-	return nil
-}
-
 // answer is the approver: it looks at each question, signs what the story says,
 // and ends with ctx.
 func (d *demo) answer(ctx context.Context, box *inbox.Inbox, choices <-chan record.Choice) error {
@@ -285,8 +245,8 @@ func (d *demo) answer(ctx context.Context, box *inbox.Inbox, choices <-chan reco
 		}
 		version = next
 		for _, item := range box.List() {
-			q, waits := box.Question(item.Request)
-			if item.State != inbox.Pending || !waits {
+			q, err := box.Question(item.Request)
+			if item.State != inbox.Pending || err != nil {
 				continue
 			}
 			select {

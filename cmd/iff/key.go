@@ -63,6 +63,9 @@ func useOf(h *home.Home, k home.KeyInfo, now time.Time) string {
 	if isLogKey(h, k) {
 		return "signs the log's checkpoints"
 	}
+	if k.Name == home.WebhookKey {
+		return "signs questions to the webhook"
+	}
 	if _, known := h.Root().ByKey(k.Public); !known && strings.HasPrefix(k.Name, "log-") {
 		return "signed the log's checkpoints before"
 	}

@@ -6,6 +6,10 @@
 // skill, and renders the result: a table or a few lines for people, one JSON
 // value with --json. Exit codes: 0 holds, 1 does not hold, 2 usage, 3 refused
 // or denied, 4 open or in doubt, 70 internal.
+//
+// The verb config is not among those of the first design: iff.toml now says who
+// decides, what agents reach and which programs iff starts, and profile strict
+// needs somebody to sign it.
 package main
 
 import (
@@ -42,21 +46,27 @@ type cli struct {
 	Home string `help:"Directory of the home; by default .iff in your home directory." placeholder:"DIR"`
 	JSON bool   `help:"Print one JSON value instead of text."`
 
-	Demo    demoCmd    `cmd:"" help:"Show in seconds what iff does, on a directory of its own."`
-	Init    initCmd    `cmd:"" help:"Make a home: keys, trust root, base manifest, configuration."`
-	Key     keyCmd     `cmd:"" help:"Make, list and export keys."`
-	Trust   trustCmd   `cmd:"" help:"Show and extend the trust root."`
-	Skill   skillCmd   `cmd:"" help:"Inspect, adopt, sign and verify skills."`
-	Serve   serveCmd   `cmd:"" help:"Run the runtime of the home, which decides the calls of agents."`
-	Session sessionCmd `cmd:"" help:"Run, watch, pause and undo sessions of agents."`
-	Inbox   inboxCmd   `cmd:"" help:"Show the calls that wait for a person, and decide on them."`
-	Approve approveCmd `cmd:"" help:"Approve calls that wait, each shown, with one signature."`
-	Deny    denyCmd    `cmd:"" help:"Deny calls that wait."`
-	Verdict verdictCmd `cmd:"" help:"Say whether the corpora changed exactly as approved."`
-	Status  statusCmd  `cmd:"" help:"Say what runs, what waits and what the last verdict was."`
-	Audit   auditCmd   `cmd:"" help:"Check, read, prove and anchor the log."`
-	Doctor  doctorCmd  `cmd:"" help:"Say what is in order, what is enforced and what is not."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Demo     demoCmd     `cmd:"" help:"Show in seconds what iff does, on a directory of its own."`
+	Init     initCmd     `cmd:"" help:"Make a home: keys, trust root, base manifest, configuration."`
+	Connect  connectCmd  `cmd:"" help:"Put an agent behind iff: its tools closed, iff's in their place, its skills adopted."`
+	Config   configCmd   `cmd:"" help:"Check, show and sign the configuration."`
+	Key      keyCmd      `cmd:"" help:"Make, list and export keys."`
+	Trust    trustCmd    `cmd:"" help:"Show and extend the trust root."`
+	Skill    skillCmd    `cmd:"" help:"Inspect, adopt, sign and verify skills."`
+	Serve    serveCmd    `cmd:"" help:"Run the runtime of the home, which decides the calls of agents."`
+	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Speak MCP on standard input and output, for an agent that starts it."`
+	Hook     hookCmd     `cmd:"" help:"Answer an agent's hook: deny tools that are not of iff."`
+	Session  sessionCmd  `cmd:"" help:"Run, watch, pause and undo sessions of agents."`
+	Inbox    inboxCmd    `cmd:"" help:"Show the calls that wait for a person, and decide on them."`
+	Approve  approveCmd  `cmd:"" help:"Approve calls that wait, each shown, with one signature."`
+	Deny     denyCmd     `cmd:"" help:"Deny calls that wait."`
+	Policy   policyCmd   `cmd:"" help:"Check, explain and try the rules that answer instead of a person."`
+	Upstream upstreamCmd `cmd:"" help:"List the servers whose tools agents are offered, and accept tools that changed."`
+	Verdict  verdictCmd  `cmd:"" help:"Say whether the corpora changed exactly as approved."`
+	Status   statusCmd   `cmd:"" help:"Say what runs, what waits and what the last verdict was."`
+	Audit    auditCmd    `cmd:"" help:"Check, read, prove and anchor the log."`
+	Doctor   doctorCmd   `cmd:"" help:"Say what is in order, what is enforced and what is not."`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
 
 // app is what every verb runs with.
@@ -87,6 +97,9 @@ func main() {
 // scrub removes inherited knobs that change how the runtime or its libraries
 // behave: nothing an environment says weakens a check.
 func scrub() {
+	// The MCP library has read its knob before main began, so the program begins
+	// again without it.
+	_, again := os.LookupEnv("MCPGODEBUG")
 	for _, name := range []string{
 		"GODEBUG", "MCPGODEBUG", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
 		"http_proxy", "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
@@ -94,6 +107,15 @@ func scrub() {
 	} {
 		_ = os.Unsetenv(name)
 	}
+	if !again {
+		return
+	}
+	exe, err := os.Executable()
+	if err == nil {
+		err = syscall.Exec(exe, os.Args, os.Environ())
+	}
+	fmt.Fprintf(os.Stderr, "iff: MCPGODEBUG is set, and cannot be put aside: %v\n  unset it\n", err)
+	os.Exit(exitInternal)
 }
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {

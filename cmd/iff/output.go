@@ -12,9 +12,13 @@ import (
 
 	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/audit"
+	"github.com/iff-run/iff/broker"
+	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/anchor"
+	"github.com/iff-run/iff/internal/connect"
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/keyfile"
+	"github.com/iff-run/iff/internal/observe/rehash"
 	"github.com/iff-run/iff/internal/serve"
 	"github.com/iff-run/iff/internal/skillmd"
 	"github.com/iff-run/iff/internal/visible"
@@ -172,11 +176,23 @@ func reasonOf(err error) string {
 	var an *anchor.Error
 	var wi *witness.Error
 	var ap *approval.Error
+	var br *broker.Error
 	var sv *serve.Error
 	var fl *serve.Fault
+	var rf *gate.Refusal
+	var rh *rehash.Error
+	var cn *connect.Error
 	switch {
+	case errors.As(err, &cn):
+		return string(cn.Reason)
+	case errors.As(err, &rf):
+		return string(rf.Reason)
+	case errors.As(err, &rh):
+		return string(rh.Reason)
 	case errors.As(err, &ap):
 		return string(ap.Reason)
+	case errors.As(err, &br):
+		return string(br.Reason)
 	case errors.As(err, &sv):
 		return string(sv.Reason)
 	case errors.As(err, &fl):

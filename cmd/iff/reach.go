@@ -31,7 +31,8 @@ func (a *app) sockets() (string, error) {
 	return dir, err
 }
 
-// start sees to it that a runtime serves the home.
+// start sees to it that a runtime serves the home, which is no descendant of this
+// process.
 func (a *app) start(dir string) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -39,7 +40,18 @@ func (a *app) start(dir string) error {
 	}
 	ctx, cancel := context.WithTimeout(a.ctx, startPatience)
 	defer cancel()
-	return serve.Start(ctx, exe, []string{"--home", a.dir, "serve", "--idle", idleAfter.String()}, dir)
+	return serve.Detach(ctx, exe, []string{"--home", a.dir, "serve", "--idle", idleAfter.String(), "--detach"}, dir)
+}
+
+// startChild starts a runtime as a child of this process, which is about to end.
+func (a *app) startChild(dir string, idle time.Duration) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(a.ctx, startPatience)
+	defer cancel()
+	return serve.Start(ctx, exe, []string{"--home", a.dir, "serve", "--idle", idle.String()}, dir)
 }
 
 // demand says whether a verb starts the runtime that it needs.

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/serve"
+	"github.com/iff-run/iff/internal/visible"
 	"github.com/iff-run/iff/record"
 )
 
@@ -29,6 +31,7 @@ type statusRuntimeJSON struct {
 	Since   string `json:"since" doc:"RFC 3339 time of its start"`
 	Fence   int64  `json:"fence" doc:"the how-manieth runtime of this home it is"`
 	Version string `json:"version" doc:"of iff"`
+	Stopped string `json:"stopped" doc:"why it does nothing any more, and what to do; empty while it works"`
 }
 
 type statusInboxJSON struct {
@@ -71,7 +74,7 @@ func (statusCmd) Run(a *app) error {
 func (a *app) status(h *home.Home) (statusJSON, error) {
 	state := h.State()
 	out := statusJSON{
-		Home: h.Dir(), Profile: string(h.Config().Profile), Inbox: statusInboxJSON{Ask: string(h.Config().Gate.Ask)}, Corpora: []statusCorpusJSON{},
+		Home: h.Dir(), Profile: string(h.Config().Profile), Inbox: statusInboxJSON{Ask: h.Config().Gate.Asked()}, Corpora: []statusCorpusJSON{},
 		Doubts: []openCallJSON{},
 	}
 	out.Log.Origin, _, _ = state.Log()
@@ -109,7 +112,7 @@ func (a *app) askStatus(dir string, out *statusJSON) error {
 	if err := a.tellOperator(dir, "inbox.list", nil, &in); err != nil {
 		return err
 	}
-	out.Runtime = statusRuntimeJSON{Running: true, PID: now.PID, Since: now.Started.UTC().Format(time.RFC3339), Fence: now.Fence, Version: now.Version}
+	out.Runtime = statusRuntimeJSON{Running: true, PID: now.PID, Since: now.Started.UTC().Format(time.RFC3339), Fence: now.Fence, Version: now.Version, Stopped: now.Stopped}
 	for _, q := range in.Items {
 		if q.Answered != "" {
 			continue
@@ -142,12 +145,11 @@ func (a *app) printStatus(h *home.Home, out statusJSON) error {
 	if r := out.Runtime; r.Running {
 		runs = fmt.Sprintf("process %d since %s UTC, iff %s, runtime %d of this home", r.PID, short19(r.Since), said(r.Version), r.Fence)
 	}
-	rows := [][]string{
-		{"home", short(out.Home) + ", profile " + out.Profile},
-		{"runs", runs},
-		{"sessions", statusSessions(out.Sessions)},
-		{"waits", statusWaits(out.Inbox, a.now())},
+	rows := [][]string{{"home", short(out.Home) + ", profile " + out.Profile}, {"runs", runs}}
+	if out.Runtime.Stopped != "" {
+		rows = append(rows, []string{"stopped", a.paint(red, visible.Escape(out.Runtime.Stopped))})
 	}
+	rows = append(rows, []string{"sessions", statusSessions(out.Sessions)}, []string{"waits", statusWaits(out.Inbox, a.now())})
 	for _, c := range out.Corpora {
 		rows = append(rows, []string{"corpus " + c.Name, short(c.Root) + ", label " + c.Label})
 	}
@@ -191,7 +193,7 @@ func statusSessions(all []sessionJSON) string {
 
 func statusWaits(in statusInboxJSON, now time.Time) string {
 	switch {
-	case in.Ask != string(home.AskInbox):
+	case !strings.Contains(in.Ask, string(home.AskInbox)):
 		return "nothing: nobody is asked, and what needs a person is denied; gate.ask in iff.toml"
 	case in.Waiting == 0:
 		return "nothing"

@@ -40,7 +40,8 @@ type verdictJSON struct {
 	Omitted  int                  `json:"omitted" doc:"findings that were too many to send; the record has them"`
 	Unseen   []string             `json:"unseen" doc:"what no verdict can see"`
 	Records  int64                `json:"records" doc:"in the log"`
-	Anchored int64                `json:"anchored" doc:"of them, that somebody outside vouches for"`
+	Anchored int64                `json:"anchored" doc:"of them, that somebody outside vouches for; nobody does for those behind"`
+	Anchors  []anchorJSON         `json:"anchors" doc:"who does, as far as was last heard"`
 	Recorded bool                 `json:"recorded" doc:"the verdict is in the log"`
 }
 
@@ -218,7 +219,7 @@ func (c verdictCmd) form(a *app, h *home.Home, r verdict.Report) (verdictJSON, e
 		Counts: verdictCountsJSON(r.Counts), Corpora: []verdictCorpusJSON{}, Paper: verdictPaperJSON(r.Paper), Findings: []verdictFindingJSON{},
 		Unseen: list(r.Unseen), Records: h.State().Size(),
 	}
-	_, out.Anchored = a.anchorsOf(h)
+	out.Anchors, out.Anchored = a.anchorsOf(h)
 	if c.From == 0 {
 		opened, err := runtime.Opening(a.ctx, h.View(), h.LogStore(), c.Session)
 		if c.Session == "" {
@@ -239,7 +240,7 @@ func (c verdictCmd) form(a *app, h *home.Home, r verdict.Report) (verdictJSON, e
 		out.Findings = append(out.Findings, verdictFindingJSON{
 			Class: string(f.Class), Fails: f.Class.Fails(), Object: string(f.Object), Landed: string(f.Landed), Call: f.Call, Session: f.Session,
 			Before: string(f.Before), After: string(f.After), Planned: string(f.Planned), From: string(f.From), To: string(f.To), Detail: f.Detail,
-			Advice: adviceOn(f),
+			Advice: adviceOn(f, out),
 		})
 	}
 	return out, nil

@@ -8,11 +8,22 @@ import (
 	"github.com/iff-run/iff/verdict"
 )
 
-// adviceOn says what to do about a finding.
-func adviceOn(f verdict.Finding) string {
-	undo := "iff audit show --call " + f.Call
-	if f.Call == "" {
-		undo = "iff audit show --session ID"
+// recordsOf is the verb that shows what a verdict is over.
+func recordsOf(out verdictJSON) string {
+	switch {
+	case out.Session != "":
+		return "iff audit show --session " + out.Session
+	case out.Opened != "":
+		return "iff audit show --session " + out.Opened
+	}
+	return fmt.Sprintf("iff audit show --from %d --to %d", out.From, out.To-1)
+}
+
+// adviceOn says what to do about a finding of a verdict.
+func adviceOn(f verdict.Finding, out verdictJSON) string {
+	undo := recordsOf(out)
+	if f.Call != "" {
+		undo = "iff audit show --call " + f.Call
 	}
 	switch f.Class {
 	case verdict.Bypass:
@@ -59,7 +70,7 @@ func (a *app) printVerdict(out verdictJSON, verbose bool) error {
 	a.printf("      %s changed, %s explained, value for value  the paper's result: %s\n",
 		plural(int(out.Counts.Changed), "object"), count(out.Counts.Explained), paperWords(out.Paper))
 	a.printf("      not observed: %s\n", unobserved(out))
-	a.printf("      log anchored to %s of %s records%s\n", count(out.Anchored), count(out.Records), recordedWords(out))
+	a.printf("      log: %s%s\n", anchoredWords(out.Anchors, out.Anchored, out.Records), recordedWords(out))
 	if out.Session != "" && out.Whole != out.Result {
 		a.printf("      of all sessions of the time: %s; see iff verdict --from %d\n", out.Whole, max(out.From, 1))
 	}

@@ -38,7 +38,8 @@
 //
 // What this cannot see: stores through a shared memory mapping, for which the kernel moves the times late or never; a
 // writer that stopped in the middle of its own work; a superuser who sets the clock back. A file is then read as it stood.
-// A device put in the place of a regular file between the first look and the open is opened, not read, and refused.
+// A device put in the place of a regular file between the first look and the open is opened, not read, and refused; for
+// [Dir.StreamListed] the first look is the listing's word that it is a regular file.
 //
 // # How it is done
 //

@@ -24,14 +24,42 @@ func (d *Dir) Stream(name string, before Facts) (*Stream, error) {
 	if before.Mount {
 		return nil, refusal(d.below(name), errMount)
 	}
+	s, err := d.stream(name)
+	if err == nil && s.before.facts() != before {
+		_ = s.Close()
+		return nil, refusal(d.below(name), errChanged)
+	}
+	return s, err
+}
+
+// StreamListed opens the child name of which a listing says that it is a regular file, and saves the look that [Dir.Stream]
+// wants. What was opened decides: anything else is refused before it is read.
+// Reasons: those of Stream, and not-found.
+func (d *Dir) StreamListed(name string) (*Stream, Facts, error) {
+	if err := d.check(name); err != nil {
+		return nil, Facts{}, err
+	}
+	s, err := d.stream(name)
+	if err != nil {
+		return nil, Facts{}, err
+	}
+	if s.before.kind != Regular {
+		_ = s.Close()
+		return nil, Facts{}, refuseKind(d.below(name), s.before.kind, Regular)
+	}
+	return s, s.before.facts(), nil
+}
+
+// stream opens whatever lies under a name now and looks at it.
+func (d *Dir) stream(name string) (*Stream, error) {
 	f, err := d.h.file(name)
 	if err != nil {
 		return nil, d.refuseOpen(d.below(name), name, Regular, err)
 	}
 	opened, err := f.stat()
-	if err != nil || opened.facts() != before {
+	if err != nil {
 		_ = f.Close()
-		return nil, refusal(d.below(name), cmp.Or(err, errChanged))
+		return nil, refusal(d.below(name), err)
 	}
 	return &Stream{f: f, before: opened, dir: d, name: name}, nil
 }

@@ -56,6 +56,42 @@ func TestStream(t *testing.T) {
 	}
 }
 
+func TestStreamListed(t *testing.T) {
+	everyWay(t, func(t *testing.T, open func(string) (*Dir, error)) {
+		dir := t.TempDir()
+		in := func(name string) string { return filepath.Join(dir, name) }
+		write(t, in("f"), "abc", 0o640)
+		mkdir(t, in("sub"))
+		symlink(t, "f", in("link"))
+		if err := unix.Mkfifo(in("fifo"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		d := mustOpen(t, open, dir)
+		want, err := d.Lstat("f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, facts, err := d.StreamListed("f")
+		if err != nil || facts != want {
+			t.Fatalf("%+v, %v; a look says %+v", facts, err, want)
+		}
+		defer s.Close()
+		buf := make([]byte, 4)
+		if n, err := s.ReadSome(buf, 0); string(buf[:n]) != "abc" || err != nil && err != io.EOF || s.Unchanged() != nil {
+			t.Errorf("%q, %v, %v", buf[:n], err, s.Unchanged())
+		}
+		for name, want := range map[string]Reason{"sub": NotAFile, "fifo": FileSpecial, "../f": FileName} {
+			_, _, err := d.StreamListed(name) // the listing was wrong, or is out of date
+			wantReason(t, name, err, want)
+		}
+		for _, name := range []string{"link", "gone"} { // of which systems say different things
+			if _, _, err := d.StreamListed(name); err == nil {
+				t.Errorf("%s was opened", name)
+			}
+		}
+	})
+}
+
 func TestStreamRefuses(t *testing.T) {
 	everyWay(t, func(t *testing.T, open func(string) (*Dir, error)) {
 		dir := t.TempDir()

@@ -84,6 +84,7 @@ func (d *decoder) mapping(p *plan, v reflect.Value) error {
 		if reason := d.keys.add(&scope, name); reason != "" {
 			return d.clash(reason, at)
 		}
+		d.other = d.other || !d.keys.ordered(&scope)
 		if p == nil {
 			if err := d.value(nil, v); err != nil {
 				return err
@@ -160,11 +161,11 @@ func (d *decoder) length(want int, start int64, inside bool) error {
 func (d *decoder) raw(v reflect.Value) error {
 	before := d.tokens.InputOffset()
 	deepest := d.deepest
-	d.deepest = d.depth
+	d.deepest, d.other = d.depth, false
 	if err := d.value(nil, reflect.Value{}); err != nil {
 		return err
 	}
-	text, err := canonicalForm(bytes.TrimLeft(d.data[before:d.tokens.InputOffset()], " \t\r\n:,"))
+	text, err := d.form(bytes.TrimLeft(d.data[before:d.tokens.InputOffset()], " \t\r\n:,"))
 	if err != nil {
 		return err
 	}

@@ -72,6 +72,8 @@ func tooLarge(most int) error {
 type decoder struct {
 	data      []byte
 	tokens    *jsontext.Decoder
+	taken     int64 // where the token read last ends
+	other     bool  // something is not written as in the canonical form
 	keys      keys
 	unescaped []byte
 	depth     int
@@ -98,10 +100,13 @@ func (d *decoder) value(p *plan, v reflect.Value) error {
 	if err != nil {
 		return d.syntax(err)
 	}
+	d.took(len(text))
 	switch next {
 	case '"':
+		d.other = d.other || !plainText(text)
 		return d.text(p, v, text)
 	case '0':
+		d.other = d.other || !plainNumber(text)
 		return d.number(p, v, text)
 	case 't', 'f':
 		return d.truth(p, v, text)
@@ -120,7 +125,8 @@ func (d *decoder) composite(p *plan, v reflect.Value, next jsontext.Kind) error 
 	if _, err := d.tokens.ReadToken(); err != nil {
 		return d.syntax(err)
 	}
-	start := d.tokens.InputOffset() - 1
+	d.took(1)
+	start := d.taken - 1
 	if d.depth++; d.depth > d.mostDepth {
 		return d.refuse(TooDeep, start, fmt.Sprintf("nested deeper than %d levels; make it flatter", d.mostDepth))
 	}
@@ -153,12 +159,15 @@ func (d *decoder) name() (key []byte, at int64, more bool, err error) {
 		if err != nil {
 			return nil, 0, false, d.syntax(err)
 		}
+		d.took(len(quoted))
+		d.other = d.other || !plainText(quoted)
 		return d.unquote(quoted), d.start(len(quoted)), true, nil
 	case '}':
 		_, err := d.tokens.ReadToken()
 		if err != nil {
 			err = d.syntax(err)
 		}
+		d.took(1)
 		return nil, 0, false, err
 	default:
 		_, err := d.tokens.ReadToken()
@@ -175,6 +184,7 @@ func (d *decoder) another() (bool, error) {
 	if _, err := d.tokens.ReadToken(); err != nil {
 		return false, d.syntax(err)
 	}
+	d.took(1)
 	return false, nil
 }
 
@@ -193,6 +203,7 @@ func (d *decoder) end() error {
 	at := d.tokens.InputOffset()
 	rest := bytes.TrimLeft(d.data[at:], " \t\r\n")
 	if len(rest) == 0 {
+		d.other = d.other || at < int64(len(d.data))
 		return nil
 	}
 	return &Error{

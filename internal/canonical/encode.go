@@ -17,23 +17,33 @@ import (
 // within the limits too: expanding an exponent may make it TooLarge. Errors are
 // those of Check.
 func Transform(data []byte, lim Limits) ([]byte, error) {
-	if err := Check(data, lim); err != nil {
+	return AppendTransform(nil, data, lim)
+}
+
+// AppendTransform is Transform that appends the form to dst, which may not share
+// memory with data. On an error it returns nil.
+func AppendTransform(dst, data []byte, lim Limits) ([]byte, error) {
+	d, err := read(data, nil, reflect.Value{}, lim)
+	if err != nil {
 		return nil, err
 	}
-	out, err := canonicalForm(data)
+	out, err := d.form(data)
 	if err == nil && len(out) > lim.bytes() {
 		err = tooLarge(lim.bytes())
 	}
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return append(dst, out...), nil
 }
 
-// canonicalForm takes a checked document. The check comes first because the
-// canonicalizer alone is too kind: it rounds numbers, 1e400 to the largest
-// float64.
-func canonicalForm(data []byte) ([]byte, error) {
+// form is the canonical form of what was read last, data itself where that is it.
+// Reading comes first because the canonicalizer alone is too kind: it rounds
+// numbers, 1e400 to the largest float64.
+func (d *decoder) form(data []byte) ([]byte, error) {
+	if !d.other {
+		return data, nil
+	}
 	out := jsontext.Value(bytes.Clone(data))
 	if err := out.Canonicalize(); err != nil {
 		return nil, &Error{Reason: Syntax, Detail: "two readers disagree about the document", Err: err}

@@ -78,6 +78,15 @@ func (k *keys) find(s *scope, folded []byte) int {
 	return -1
 }
 
+// ordered says whether the last key of the object comes after the one before it
+// in canonical order.
+func (k *keys) ordered(s *scope) bool {
+	n := len(k.spans)
+	return n-s.spans < 2 || compareKeys(k.exact(n-2), k.exact(n-1)) < 0
+}
+
+func (k *keys) exact(n int) []byte { return k.text[k.spans[n].folded:k.spans[n].end] }
+
 // appendFolded appends a form of the text that is equal for two texts exactly
 // when strings.EqualFold holds for them.
 func appendFolded(dst, text []byte) []byte {
@@ -119,7 +128,7 @@ func lower(c byte) byte {
 // compareKeys orders valid UTF-8 as RFC 8785 section 3.2.3 does: by UTF-16 code
 // units. That is the order of the bytes, except that U+E000 to U+FFFF (lead
 // bytes EE and EF) come after the surrogate pairs (lead bytes F0 to F4).
-func compareKeys(a, b string) int {
+func compareKeys[T string | []byte](a, b T) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return int(unitOrder(a[i])) - int(unitOrder(b[i]))

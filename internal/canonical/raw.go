@@ -21,7 +21,7 @@ func NewRaw(data []byte, lim Limits) (Raw, error) {
 	if err != nil {
 		return Raw{}, err
 	}
-	text, err := canonicalForm(data)
+	text, err := d.form(data)
 	if err == nil && len(text) > lim.bytes() {
 		err = tooLarge(lim.bytes())
 	}

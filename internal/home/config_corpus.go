@@ -63,30 +63,31 @@ func (c CorpusConfig) LabelOf(path string) label.Label {
 
 // corpusTable is [corpus.NAME] as it is written.
 type corpusTable struct {
-	Root     string   `toml:"root"`
-	Label    string   `toml:"label"`
-	Volatile []string `toml:"volatile"`
-	Paths    []struct {
-		Pattern string `toml:"pattern"`
-		Label   string `toml:"label"`
-	} `toml:"path"`
+	Root     string      `toml:"root" form:"path" need:"yes" doc:"the directory"`
+	Label    string      `toml:"label" form:"label" need:"yes" doc:"of every object in it"`
+	Volatile []string    `toml:"volatile" form:"pattern" doc:"what nobody keeps account of, and what no call writes to"`
+	Paths    []pathTable `toml:"path" most:"64" doc:"objects with a higher label"`
+}
+
+type pathTable struct {
+	Pattern string `toml:"pattern" form:"pattern" need:"yes" doc:"the objects, spelled as in grants"`
+	Label   string `toml:"label" form:"label" need:"yes" doc:"joined with that of the corpus"`
 }
 
 // corpora checks the tables and gives them in the order of their names, without
 // labels: those need the scheme.
-func (s settings) corpora() ([]CorpusConfig, error) {
+func (s settings) corpora(c *Config) error {
 	if n := len(s.Corpus); n > maxCorpora {
-		return nil, s.wrong("corpus", 0, "", fmt.Sprintf("%d corpora, at most %d", n, maxCorpora))
+		return s.wrong("corpus", 0, "", fmt.Sprintf("%d corpora, at most %d", n, maxCorpora))
 	}
-	var out []CorpusConfig
 	for _, name := range slices.Sorted(maps.Keys(s.Corpus)) {
-		c, err := s.corpus(name, s.Corpus[name])
+		o, err := s.corpus(name, s.Corpus[name])
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out = append(out, c)
+		c.Corpora = append(c.Corpora, o)
 	}
-	return out, nil
+	return nil
 }
 
 func (s settings) corpus(name string, t corpusTable) (CorpusConfig, error) {
@@ -122,21 +123,35 @@ func (s settings) corpus(name string, t corpusTable) (CorpusConfig, error) {
 	return c, nil
 }
 
-// resolve gives the corpora their labels.
-func (c *Config) resolve(scheme *label.Scheme) error {
-	for i := range c.Corpora {
-		var err error
-		o := &c.Corpora[i]
-		if o.Label, err = o.text.label(scheme); err != nil {
-			return err
+// resolve gives everything that has a label in iff.toml that label.
+func (c *Config) resolve(scheme *label.Scheme) (err error) {
+	read := func(into *label.Label, from located) {
+		if err == nil {
+			*into, err = from.label(scheme)
 		}
+	}
+	for i := range c.Corpora {
+		o := &c.Corpora[i]
+		read(&o.Label, o.text)
 		for j := range o.Paths {
-			if o.Paths[j].Label, err = o.Paths[j].text.label(scheme); err != nil {
-				return err
+			read(&o.Paths[j].Label, o.Paths[j].text)
+		}
+	}
+	for i := range c.Net {
+		read(&c.Net[i].Label, c.Net[i].text)
+	}
+	for i := range c.Upstreams {
+		u := &c.Upstreams[i]
+		read(&u.Label, u.text)
+		for j := range u.Tools {
+			if t := &u.Tools[j]; t.text != (located{}) {
+				read(&t.Label, t.text)
+			} else {
+				t.Label = u.Label
 			}
 		}
 	}
-	return nil
+	return err
 }
 
 func (s settings) at(table string, nth int, key, text string) located {
@@ -169,6 +184,9 @@ func (l located) refuse(detail string, err error) error {
 
 // checkCorpusName takes what targets and grants can name.
 func checkCorpusName(name string) error {
+	if strings.HasPrefix(name, "iff-") {
+		return fmt.Errorf("%s: names that begin with iff- are iff's own; choose another", quoted(name))
+	}
 	if t, err := capability.Path(capability.FSRead, name, "x"); err != nil || t.IsZero() {
 		return fmt.Errorf("%s is no name of a corpus; use 1 to 32 of a-z, 0-9 and -", quoted(name))
 	}

@@ -3,6 +3,8 @@ package home
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/internal/trusttest"
 )
 
@@ -116,12 +119,12 @@ func TestLabelOf(t *testing.T) {
 func TestGateDefaultsAndSettings(t *testing.T) {
 	data, _ := configWith(t, "")
 	c, err := parseConfig(data)
-	if want := (GateConfig{AskNobody, 2 * time.Minute, 30 * time.Second, 64 << 20}); err != nil || c.Gate != want || len(c.Corpora) != 0 {
+	if want := (GateConfig{nil, 2 * time.Minute, 30 * time.Second, 64 << 20}); err != nil || !reflect.DeepEqual(c.Gate, want) || len(c.Corpora) != 0 {
 		t.Errorf("%+v, %v", c.Gate, err)
 	}
 	data, _ = configWith(t, "[gate]\nask = \"inbox\"\ntimeout = \"24h\"\ncall_timeout = \"1s\"\nbuffer = \"16GiB\"\n")
 	c, err = parseConfig(data)
-	if want := (GateConfig{AskInbox, 24 * time.Hour, time.Second, 16 << 30}); err != nil || c.Gate != want {
+	if want := (GateConfig{[]Ask{AskInbox}, 24 * time.Hour, time.Second, 16 << 30}); err != nil || !reflect.DeepEqual(c.Gate, want) {
 		t.Errorf("%+v, %v", c.Gate, err)
 	}
 }
@@ -140,6 +143,9 @@ func TestGuarded(t *testing.T) {
 			".qwen/settings.json", ".gemini/x", ".agents/skills/a/SKILL.md", ".opencode/x", "opencode.json", "a/opencode.jsonc", ".env", ".env.local",
 			"skills/a/SKILL.md", "skills/a/skill.iff.json", ".git/hooks/pre-commit",
 		} {
+			if problem := unsafe(c); problem != "" {
+				t.Fatalf("%q: %s", text, problem)
+			}
 			if !c.Guarded.Match(name) {
 				t.Errorf("%q: %s is not guarded", text, name)
 			}
@@ -215,6 +221,9 @@ func FuzzCorpusConfig(f *testing.F) {
 	f.Add("[corpus.work]\nroot = \"/a\"\nlabel = \"PUBLIC\"\nvolatile = [\".git\"]\n[[corpus.work.path]]\npattern = \"b\"\nlabel = \"PUBLIC\"\n", "b/c")
 	f.Add("[gate]\nask = \"inbox\"\nbuffer = \"1GiB\"\n[guard]\nfiles = [\"a\"]\n", ".")
 	f.Add("corpus.work.root = '~/a'\n", "\xff")
+	for _, c := range cases() {
+		f.Add(c.text, "a")
+	}
 	f.Fuzz(func(t *testing.T, text, path string) {
 		c, err := parseConfig(append(slices.Clip(head), text...))
 		if err != nil || c.resolve(scheme) != nil {
@@ -226,8 +235,39 @@ func FuzzCorpusConfig(f *testing.F) {
 				t.Fatalf("%q: %s lies below the label of its corpus, or the root is not absolute: %+v", path, got, o)
 			}
 		}
-		if !c.Guarded.Match("x/AGENTS.md") || c.Gate.Timeout < time.Second || c.Gate.Buffer < 1<<20 || c.Gate.Ask != AskInbox && c.Gate.Ask != AskNobody {
+		if !c.Guarded.Match("x/AGENTS.md") || c.Gate.Timeout < time.Second || c.Gate.Buffer < 1<<20 {
 			t.Fatalf("%q is taken as %+v", text, c.Gate)
 		}
 	})
+}
+
+// unsafe says what no configuration may have, however it is written.
+func unsafe(c Config) string {
+	for _, u := range c.Upstreams {
+		if (len(u.Command) > 0) == (u.URL != "") || u.Label.IsAbsent() || u.Timeout < time.Second {
+			return fmt.Sprintf("an upstream is %+v", u)
+		}
+		for _, t := range u.Tools {
+			if t.Capability == "fs.write.rev" || t.Label.IsAbsent() || t.Reach == "" || (t.Target == "") != (t.Capability == "tool.invoke") {
+				return fmt.Sprintf("a tool is %+v", t)
+			}
+		}
+	}
+	for i, a := range c.Gate.Chain {
+		if a == AskInbox && i < len(c.Gate.Chain)-1 || a == AskWebhook && c.Webhook == nil || a == AskPolicy && len(c.Policy.Files) == 0 {
+			return fmt.Sprintf("who is asked is %v", c.Gate.Chain)
+		}
+	}
+	for _, f := range c.Control {
+		if !filepath.IsAbs(f.Path) || f.Path == "/" || !corpus.Name("iff-control", f.Name).Valid() {
+			return fmt.Sprintf("a control file is %+v", f)
+		}
+	}
+	if w := c.Webhook; w != nil && strings.HasPrefix(w.URL, "https") && w.Pin == "" && w.CA == "" {
+		return "a webhook that nothing is known of"
+	}
+	if (c.Serve.AgentDir == "") != (len(c.Serve.Agents) == 0) || c.Serve.Connections < 1 {
+		return fmt.Sprintf("sockets are %+v", c.Serve)
+	}
+	return ""
 }

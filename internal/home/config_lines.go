@@ -3,6 +3,7 @@ package home
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -109,14 +110,73 @@ func quoted(text string) string { return `"` + visible.Escape(text) + `"` }
 // two would pick one by chance.
 func checkKeys(l lines, meta toml.MetaData) error {
 	for _, key := range meta.Keys() {
-		if name := key.String(); name != strings.ToLower(name) {
+		if name := key.String(); name != strings.ToLower(name) && !isVariable(key) {
 			return configError(fmt.Sprintf("line %d: %s: settings are written in small letters", l.ofKey(key), visible.Escape(name)))
 		}
 	}
 	if extra := meta.Undecoded(); len(extra) > 0 {
-		return configError(fmt.Sprintf("line %d: %s is not a setting of this version; remove it", l.ofKey(extra[0]), visible.Escape(extra[0].String())))
+		key, known := unknown(extra[0])
+		near := meant(key[len(key)-1], known)
+		if near == "" {
+			near = "; remove it"
+		}
+		return configError(fmt.Sprintf("line %d: %s is not a setting of this version%s", l.ofKey(key), visible.Escape(key.String()), near))
 	}
 	return nil
+}
+
+// unknown is the first part of a key that is no setting, and what is known in its
+// place.
+func unknown(key toml.Key) (toml.Key, []string) {
+	for i, name := range key {
+		if known := settingsOf(key[:i]); len(known) > 0 && !slices.Contains(known, name) {
+			return key[:i+1], known
+		}
+	}
+	return key, nil
+}
+
+// isVariable says whether a key is the name of a variable of an upstream's
+// environment.
+func isVariable(key toml.Key) bool { return len(key) == 4 && key[0] == "upstream" && key[2] == "env" }
+
+// meant asks for the word that somebody may have meant; empty if none is near.
+func meant(word string, known []string) string {
+	best, least := "", 3
+	for _, k := range known {
+		if d := distance(word, k); d < least && d < len(k) {
+			best, least = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// distance is how many letters are to be changed, put in or left out; of long
+// words it is not looked for.
+func distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return 64
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := corner
+			if a[i] != b[j] {
+				cost++
+			}
+			corner = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }
 
 // decode reads the settings of the file. Its errors name the line.

@@ -9,8 +9,9 @@ import (
 
 var configTemplate = template.Must(template.New("").Funcs(template.FuncMap{"quote": tomlString}).Parse(`# iff's configuration. Written by iff init; yours to edit.
 
-# dev, or strict once the log is anchored and this file is signed; this version
-# has dev only.
+# dev, or strict: nothing runs unless this file is signed (iff config sign), an
+# anchor of the log answers, and agents are other users; iff doctor says what is
+# missing. After a change: iff config check.
 profile = "{{.Profile}}"
 
 [operator]
@@ -60,7 +61,8 @@ volatile = [{{range .Volatile.Strings}}
 # label = "{{.Lowest}}"
 
 # Who is asked about a call that needs a person: inbox (iff inbox), or nobody,
-# which denies it; nobody if nothing is said.
+# which denies it; nobody if nothing is said. Or a chain, in which each may pass to
+# the next: ["policy", "webhook", "inbox"].
 {{- if .Corpora}}
 [gate]
 ask = "inbox"
@@ -72,10 +74,57 @@ ask = "inbox"
 # call_timeout = "30s"
 # buffer = "64MiB"
 
+# Rules that decide without a person, and a service that is asked. A path is
+# relative to this directory; the pin is that of the server's public key.
+# [policy]
+# files = ["policy.cedar"]
+# [webhook]
+# url = "https://approvals.example.com/iff"
+# pin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+# timeout = "20s"
+
+# Hosts that calls may reach, as in net.egress(...). label: of what may go there
+# and of what comes from there. A host in no entry is refused.
+# [[net.host]]
+# host = "*.example.com"
+# label = "{{.Lowest}}"
+
+# Servers whose tools agents may use: a command, or a url. mapping: what its tools
+# are (fetch, git, memory, server-filesystem). A tool that is not mapped is
+# tool.invoke, irreversible.
+# [upstream.files]
+# command = ["/usr/bin/npx", "-y", "@modelcontextprotocol/server-filesystem", "."]
+# dir = "/home/me/notes"
+# mapping = "server-filesystem"
+# label = "{{.Lowest}}"
+# relay = ["elicitation"]  # it may ask the agent's client; an answer approves nothing
+# [[upstream.files.tool]]
+# name = "write_file"
+# capability = "fs.write.irrev"
+# target = "{path}"
+# reach = "bounded"
+
+# MCP over HTTP, on this machine alone. wait: after this a call that waits for a
+# person is answered pending. idle: with nothing in flight so long, what is staged
+# is asked about.
+# [mcp]
+# listen = "127.0.0.1:7447"
+# wait = "50s"
+# idle = "1m"
+
+# Sockets: how many connections, and a second directory of them for agents that
+# are other users.
+# [serve]
+# connections = 1024
+# agent_dir = "/run/iff-agents"
+# agents = ["agent"]
+
 # Files that nothing changes without a person, beside those by which agents are
-# told what to do, such as AGENTS.md, which are always guarded.
+# told what to do, such as AGENTS.md, which are always guarded. home: files of
+# agents outside of corpora; behind # the members that count of a JSON or TOML file.
 # [guard]
 # files = ["Makefile"]
+# home = ["~/.claude.json#mcpServers", "~/.codex/config.toml#mcp_servers,features"]
 `))
 
 // format writes iff.toml; lowest is a label to show.

@@ -64,6 +64,9 @@ func (h *Home) LockCorpora() ([]*CorpusRoot, error) {
 	if h.log == nil {
 		return nil, errReading
 	}
+	if h.config.Profile == Strict && h.mode != Run {
+		return nil, errNotRun
+	}
 	if h.roots != nil {
 		return h.roots, nil
 	}
@@ -225,6 +228,9 @@ func (h *Home) places() ([]*place, error) {
 	}
 	if file, evalErr := filepath.EvalSymlinks(filepath.Join(h.dir, configFile)); evalErr == nil {
 		err = errors.Join(err, add("the directory of iff.toml", filepath.Dir(file), false))
+	}
+	if dir := h.config.Serve.AgentDir; dir != "" {
+		err = errors.Join(err, add("serve.agent_dir", dir, true))
 	}
 	for _, a := range h.config.Log.Anchors {
 		if filepath.IsAbs(a.Place) {

@@ -2,7 +2,9 @@
 // its verbs do there. It is the one place that knows the layout:
 //
 //	iff.toml           configuration: profile, operator, clearance, root key, log,
-//	                   corpora with their labels, gate, guarded files
+//	                   corpora with their labels, who is asked, hosts, upstreams,
+//	                   sockets, guarded files
+//	iff.toml.sig       the root key's signature over it and the policy files, if any
 //	trust/N.json       the trust chain, version N (package trust)
 //	keys/NAME.key      private keys, NAME.pub the public halves (package keyfile)
 //	base/              the operator's manifest without content
@@ -22,6 +24,21 @@
 // signed by the configured root key, or is older than the log says. A Home opened
 // for writing holds the log's lock until Close; one opened for reading takes none
 // and sees the state at that instant.
+//
+// # Configuration
+//
+// What a key of iff.toml means stands in the table types, config_*.go: the parser, the
+// JSON schema ([Schema]) and the question what a typo was meant to be are made of the
+// same tags. Every value is bounded, every error names line, field and remedy. Policy
+// files are read with it, once: what was read is what decides, what is signed and what
+// [Home.ConfigDigest] is of.
+//
+// # Profile strict
+//
+// A signature, once it is there, has to be right for every opening but to read. In
+// profile strict it has to be there, and to [Run] everything has to hold that
+// [Home.Strict] looks at: the signature, an anchor that answers, agents of other users,
+// and keys that those cannot read.
 //
 // # Corpora
 //

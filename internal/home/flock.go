@@ -25,3 +25,11 @@ func ours(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int64(st.Uid) == int64(os.Geteuid())
 }
+
+func ownerOf(info fs.FileInfo) (uid int, known bool) {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int(s.Uid), true
+}

@@ -42,6 +42,7 @@ type Mode int
 const (
 	Read  Mode = iota
 	Write      // takes the lock
+	Run        // Write, for a runtime: what profile strict needs holds
 )
 
 // Home is an opened home: everything in it checked. Several goroutines may call
@@ -50,7 +51,10 @@ type Home struct {
 	dir          string
 	fsys         durable.FS
 	now          func() time.Time
+	mode         Mode
 	config       Config
+	policies     []PolicyFile
+	attested     attested // of the configuration as it was read
 	configDigest [32]byte
 	root         atomic.Pointer[trust.Root]
 	narrowing    sync.Mutex    // orders Narrow
@@ -88,7 +92,7 @@ func (o Options) orDefault() Options {
 // package trust.
 func Open(ctx context.Context, dir string, mode Mode, opts Options) (*Home, error) {
 	opts = opts.orDefault()
-	h := &Home{dir: dir, fsys: opts.FS, now: opts.Now, progress: opts.Progress}
+	h := &Home{dir: dir, mode: mode, fsys: opts.FS, now: opts.Now, progress: opts.Progress}
 	if err := h.checkDirectory(); err != nil {
 		return nil, err
 	}
@@ -97,20 +101,23 @@ func Open(ctx context.Context, dir string, mode Mode, opts Options) (*Home, erro
 		return nil, &Error{Reason: Unreadable, Path: dir, Detail: err.Error(), Err: err}
 	}
 	h.dir = real
-	err = h.load(ctx, mode)
-	if err == nil && mode == Write {
-		err = h.startLog(ctx)
-	}
-	if err == nil && mode == Write {
-		err = h.makeSocketDir()
-	}
-	if err == nil && mode == Write {
-		err = h.catchUp(ctx)
+	if err = h.load(ctx); err == nil && mode != Read {
+		err = h.start(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	return h, nil
+}
+
+// start makes a home that was read ready to be written to.
+func (h *Home) start(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{h.checkProfile, h.startLog, h.makeSocketDir, h.catchUp} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (h *Home) checkDirectory() error {
@@ -133,7 +140,7 @@ func (h *Home) checkDirectory() error {
 	return nil
 }
 
-func (h *Home) load(ctx context.Context, mode Mode) error {
+func (h *Home) load(ctx context.Context) error {
 	data, _, err := durable.ReadFile(filepath.Join(h.dir, configFile), maxConfig)
 	if err != nil {
 		return &Error{Reason: Unreadable, Path: configFile, Detail: err.Error(), Err: err}
@@ -141,7 +148,7 @@ func (h *Home) load(ctx context.Context, mode Mode) error {
 	if err := h.setConfig(data); err != nil {
 		return err
 	}
-	if err := h.openLog(ctx, mode); err != nil {
+	if err := h.openLog(ctx); err != nil {
 		return err
 	}
 	root, err := h.storedRoot()

@@ -157,7 +157,7 @@ func TestHomeRefuses(t *testing.T) {
 		"no configuration": {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "iff.toml"))) }, "home-missing"},
 		"unknown setting":  {edit("iff.toml", "[operator]", "[operator]\nadmin = true"), "config-invalid"},
 		"syntax":           {edit("iff.toml", "profile =", "profile"), "config-invalid"},
-		"strict, not yet":  {edit("iff.toml", `"dev"`, `"strict"`), "config-invalid"},
+		"strict, unsigned": {edit("iff.toml", `"dev"`, `"strict"`), "config-unsigned"},
 		"third profile":    {edit("iff.toml", `"dev"`, `"open"`), "config-invalid"},
 		"no profile":       {edit("iff.toml", `profile = "dev"`, ""), "config-invalid"},
 		"bad clearance":    {edit("iff.toml", "RESTRICTED-PLUS", "COSMIC"), "config-invalid"},

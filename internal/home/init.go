@@ -83,7 +83,7 @@ func CheckPlan(dir string, p Plan) error {
 	if err := trust.CheckID(p.Operator); err != nil {
 		return &Error{Reason: NameInvalid, Detail: "--operator " + err.Error(), Err: err}
 	}
-	if slices.Contains([]string{RootKey, ApproverKey, AdopterKey, skill.BaseName}, p.Operator) || strings.HasPrefix(p.Operator, logKeyPrefix) {
+	if slices.Contains([]string{RootKey, ApproverKey, AdopterKey, WebhookKey, skill.BaseName}, p.Operator) || strings.HasPrefix(p.Operator, logKeyPrefix) {
 		return &Error{Reason: NameInvalid, Detail: "--operator " + p.Operator + " is a name that iff uses itself; choose another"}
 	}
 	if err := checkFree(dir); err != nil {

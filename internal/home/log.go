@@ -74,10 +74,10 @@ func logMissing(dir string, err error) error {
 
 // openLog takes the lock, if the home is opened to write, and reads the log.
 // Nothing is changed yet: first everything else has to hold.
-func (h *Home) openLog(ctx context.Context, mode Mode) error {
+func (h *Home) openLog(ctx context.Context) error {
 	dir := filepath.Join(h.dir, logDir)
 	var err error
-	if mode == Write {
+	if h.mode != Read {
 		if h.lines, err = openStore(ctx, h.fsys, dir); err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (h *Home) openLog(ctx context.Context, mode Mode) error {
 	if err != nil {
 		return err
 	}
-	if mode == Read {
+	if h.mode == Read {
 		if h.lines, err = file.OpenRead(h.fsys, dir); err != nil {
 			return logMissing(dir, err)
 		}

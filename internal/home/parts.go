@@ -1,6 +1,7 @@
 package home
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/iff-run/iff/internal/canonical"
 	"github.com/iff-run/iff/internal/durable"
 	"github.com/iff-run/iff/label"
 	"github.com/iff-run/iff/skill"
@@ -22,7 +24,8 @@ func (h *Home) Clearance() label.Label { return h.clearance }
 // Scheme is the scheme of all labels.
 func (h *Home) Scheme() *label.Scheme { return h.Root().Scheme() }
 
-// ConfigDigest is the hex SHA-256 of iff.toml as it was read.
+// ConfigDigest is the hex SHA-256 of iff.toml as it was read; where there are
+// policy files, of the canonical JSON with their digests that the root key signs.
 func (h *Home) ConfigDigest() string { return hex.EncodeToString(h.configDigest[:]) }
 
 // BaseDir is the directory of the base manifest.
@@ -36,7 +39,7 @@ func (h *Home) ReadBase() (*skill.Package, error) { return h.Read(h.BaseDir()) }
 func (h *Home) SocketDir() string { return filepath.Join(h.dir, runDir) }
 
 // makeSocketDir makes it, or sees that nobody else can put a socket there.
-func (h *Home) makeSocketDir() error {
+func (h *Home) makeSocketDir(context.Context) error {
 	dir := h.SocketDir()
 	info, err := os.Lstat(dir)
 	switch {
@@ -56,8 +59,18 @@ func (h *Home) makeSocketDir() error {
 	return nil
 }
 
-func (h *Home) setConfig(data []byte) (err error) {
+// setConfig takes iff.toml and reads the policy files that it names.
+func (h *Home) setConfig(data []byte) error {
+	var err error
+	if h.config, err = parseConfig(data); err != nil {
+		return err
+	}
 	h.configDigest = sha256.Sum256(data)
-	h.config, err = parseConfig(data)
+	h.attested = attested{Schema: configSchema, Config: h.ConfigDigest(), Origin: h.config.Log.Origin, Policies: map[string]string{}}
+	if err := h.readPolicies(); err != nil || len(h.policies) == 0 {
+		return err
+	}
+	form, err := canonical.Marshal(h.attested)
+	h.configDigest = sha256.Sum256(form)
 	return err
 }

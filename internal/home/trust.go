@@ -128,7 +128,7 @@ func (h *Home) NewKey(ctx context.Context, name string, passphrase []byte) (KeyI
 	if err := trust.CheckID(name); err != nil {
 		return KeyInfo{}, err
 	}
-	if name == RootKey || name == ApproverKey || name == AdopterKey || strings.HasPrefix(name, logKeyPrefix) {
+	if name == RootKey || name == ApproverKey || name == AdopterKey || name == WebhookKey || strings.HasPrefix(name, logKeyPrefix) {
 		return KeyInfo{}, &keyfile.Error{Reason: keyfile.Exists, Path: name, Detail: "iff gives this name to a key of its own; choose another"}
 	}
 	path := filepath.Join(h.dir, keysDir, name)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/level"
@@ -148,11 +149,31 @@ func (r *Runtime) corpusRoot(ctx context.Context, c Corpus, s *corpus.Snapshot, 
 			}
 		}
 	}
-	var err error
-	if len(entries) > 0 {
-		out.Snapshot, err = r.parts.Log.Keep(ctx, corpus.Format(entries))
+	if len(entries) == 0 {
+		return out, nil
+	}
+	text, err := listed(c.Name, entries)
+	if err == nil {
+		out.Snapshot, err = r.parts.Log.Keep(ctx, text)
 	}
 	return out, err
+}
+
+// Listable says whether a whole corpus can be recorded; the error says what to do.
+func Listable(name string, s *corpus.Snapshot) error {
+	_, err := listed(name, s.Entries())
+	return err
+}
+
+// listed is what a barrier records of a corpus.
+func listed(name string, entries []corpus.Entry) ([]byte, error) {
+	text := corpus.Format(entries)
+	if len(text) > audit.MaxPayload {
+		return nil, &gate.Refusal{Reason: gate.TooMany, Object: corpus.Name(name, "."), Detail: fmt.Sprintf(
+			"the list of %d objects has %d bytes, and a record takes %d; name what need not be observed in [corpus.%s].volatile of iff.toml, or make several corpora of it",
+			len(entries), len(text), audit.MaxPayload, name)}
+	}
+	return text, nil
 }
 
 // hold judges the sessions that may go on only while their verdict is PASS. One

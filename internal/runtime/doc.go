@@ -54,6 +54,17 @@
 // own path is a control file's is one too; links are looked for at every barrier.
 // A read of a file of a skill, by whatever name, is a delivery of the skill.
 //
+// Control files of agents that lie in no corpus are observed under iff-control, at
+// every barrier. No call can target them, and every change there is tampering
+// ([ControlFiles]).
+//
+// What was tried is recorded with the states before, proposed and after. Those of
+// a skill that lies in no corpus iff reads itself. Such a skill can be reached only
+// in a spelling or by a link that is refused whatever the answer, and no plan is
+// made of such a call: the state proposed is unreadable, and what it would have
+// written stands in the payload of its request. Where the skill's directory itself
+// cannot be opened any more, before and after are unreadable too.
+//
 // # Verdicts
 //
 // [Judge] needs a log and what the corpora are, and no runtime. The interval of a

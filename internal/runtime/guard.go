@@ -81,8 +81,11 @@ func newGuard(p Parts) (*guard, error) {
 func rootsOf(corpora []Corpus, files corpus.Patterns) (*guard, error) {
 	g := &guard{inodes: make(map[inode]int), files: files}
 	for _, c := range corpora {
-		if c.Name == SkillsCorpus {
-			return nil, fmt.Errorf("corpus %s: the name is taken for skills outside of every corpus; choose another", c.Name)
+		if c.isControl() {
+			continue
+		}
+		if c.Name == SkillsCorpus || c.Name == ControlCorpus {
+			return nil, fmt.Errorf("corpus %s: the name is taken for what lies outside of every corpus; choose another", c.Name)
 		}
 		g.roots = append(g.roots, guardedRoot{c.Name, c.Dir, fold(c.Dir)})
 	}
@@ -184,6 +187,21 @@ func (g *guard) at(path, real string) (gate.Guarded, bool) {
 			return found, true
 		}
 	}
+	if found, ok := g.aliased(real); ok {
+		return found, true
+	}
+	if found, ok := g.led(path); ok || real == path {
+		return found, ok
+	}
+	return g.led(real)
+}
+
+// aliased says whether a path is, or lies in, a file or directory of a skill by
+// another name.
+func (g *guard) aliased(real string) (gate.Guarded, bool) {
+	if len(g.inodes) == 0 {
+		return gate.Guarded{}, false
+	}
 	for p := range above(real) {
 		if i, _, ok := look(p); ok {
 			if at, ok := g.inodes[i]; ok {
@@ -191,10 +209,7 @@ func (g *guard) at(path, real string) (gate.Guarded, bool) {
 			}
 		}
 	}
-	if found, ok := g.led(path); ok || real == path {
-		return found, ok
-	}
-	return g.led(real)
+	return gate.Guarded{}, false
 }
 
 // named says whether a path is guarded by its text alone.
@@ -314,6 +329,9 @@ func (g *guard) entry(o corpus.Object, dir, p string, all []corpus.Object) (gate
 // guards says whether an object of a corpus is guarded by its path alone, for
 // verdicts, where nothing can be looked at any more.
 func (g *guard) guards(o corpus.Object) bool {
+	if o.Corpus() == ControlCorpus {
+		return true
+	}
 	for _, r := range g.roots {
 		if r.corpus == o.Corpus() {
 			_, ok := g.named(filepath.Join(r.dir, o.Path()), "path")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -113,7 +114,10 @@ func whole(b record.Barrier) bool {
 func (j *judging) same(c record.CorpusRoot) error {
 	was, now := slices.Sorted(slices.Values(c.Volatile)), slices.Sorted(slices.Values(j.Observers[c.Corpus].Volatile))
 	what := ""
-	if place, known := j.Places[c.Corpus]; known && place != c.Place {
+	place, known := j.Places[c.Corpus]
+	if differs := known && place != c.Place; differs && c.Corpus == ControlCorpus {
+		what = "other control files are named now by guard.home than when a snapshot was taken"
+	} else if differs {
 		what = "it is another directory now than when a snapshot was taken"
 	} else if !slices.Equal(was, now) {
 		what = "it has other volatile patterns now than when a snapshot was taken"
@@ -163,25 +167,31 @@ func (j *judging) take(ctx context.Context, b record.Barrier, judged bool) error
 	return nil
 }
 
-// run judges. The records between base and from are the past.
-func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Report, error) {
-	var since time.Time
-	var fence int64 // of the runtime at the first record that is judged
-	open := make(stages)
-	err := j.each(ctx, base, from+1, func(r record.Record) error {
-		rest, err := j.rest(ctx, r.Body)
+// past folds the records from a base up to the barrier at which the interval
+// begins: when that was, the fence of the runtime then, and what calls had staged.
+func (j *judging) past(ctx context.Context, base, from int64) (since time.Time, fence int64, open stages, err error) {
+	open = make(stages)
+	err = j.each(ctx, base, from+1, func(r record.Record) error {
+		rest, err := j.rest(ctx, r)
 		if err != nil {
-			return fmt.Errorf("record %d: %w", r.Seq, err)
+			return err
 		}
 		open.fold(r, rest)
-		if b, ok := r.Body.(record.Barrier); ok {
-			if since = r.Time; r.Seq == base {
-				fence = b.Fence
-			}
-			return j.take(ctx, b, r.Seq == from)
+		b, ok := r.Body.(record.Barrier)
+		if !ok {
+			return nil
 		}
-		return nil
+		if since = r.Time; r.Seq == base {
+			fence = b.Fence
+		}
+		return j.take(ctx, b, r.Seq == from)
 	})
+	return since, fence, open, err
+}
+
+// run judges. The records between base and from are the past.
+func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Report, error) {
+	since, fence, open, err := j.past(ctx, base, from)
 	if err != nil {
 		return verdict.Report{}, err
 	}
@@ -195,9 +205,9 @@ func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Repo
 		if over {
 			return nil // the chain up to the end of the log vouches for what is before
 		}
-		rest, err := j.rest(ctx, r.Body)
+		rest, err := j.rest(ctx, r)
 		if err != nil {
-			return fmt.Errorf("record %d: %w", r.Seq, err)
+			return err
 		}
 		judge.Add(r, rest)
 		open.fold(r, rest)
@@ -212,7 +222,7 @@ func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Repo
 			return err
 		}
 		if last >= 0 && r.Seq >= last {
-			end, at, over = clone(j.snaps), r.Time, true
+			end, at, over = maps.Clone(j.snaps), r.Time, true
 			return nil
 		}
 		for name, s := range open.without(j.snaps) {
@@ -229,25 +239,21 @@ func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Repo
 	return judge.End(open.without(end), at), nil
 }
 
-func clone(m map[string]*corpus.Snapshot) map[string]*corpus.Snapshot {
-	out := make(map[string]*corpus.Snapshot, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
-}
-
-// rest reads the changes that did not fit in the line.
-func (j *judging) rest(ctx context.Context, b record.Body) ([]corpus.Change, error) {
-	p := restOf(b)
+// rest reads the changes that did not fit in the line of a record.
+func (j *judging) rest(ctx context.Context, r record.Record) ([]corpus.Change, error) {
+	p := restOf(r.Body)
 	if p == (record.Payload{}) {
 		return nil, nil
 	}
 	data, err := audit.Fetch(ctx, j.Store, p)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("record %d: %w", r.Seq, err)
 	}
-	return record.ParseChanges(data)
+	out, err := record.ParseChanges(data)
+	if err != nil {
+		return nil, fmt.Errorf("record %d: %w", r.Seq, err)
+	}
+	return out, nil
 }
 
 func restOf(b record.Body) record.Payload {
@@ -301,7 +307,7 @@ func (r *Runtime) Verdict(ctx context.Context, session string) (verdict.Report, 
 func (r *Runtime) judge(ctx context.Context, c Case) (verdict.Report, error) {
 	if c.To == 0 {
 		r.reading.Lock()
-		c.Final, c.At, c.To = clone(r.last), r.lastAt, r.lastSeq+1
+		c.Final, c.At, c.To = maps.Clone(r.last), r.lastAt, r.lastSeq+1
 		r.reading.Unlock()
 	}
 	var err error

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func topOf(o corpus.Object, planned map[corpus.Object]bool) corpus.Object {
 
 // without leaves them out of snapshots.
 func (s stages) without(snaps map[string]*corpus.Snapshot) map[string]*corpus.Snapshot {
-	out := clone(snaps)
+	out := maps.Clone(snaps)
 	for _, at := range s {
 		for _, name := range at.names {
 			snap := out[name.Corpus()]

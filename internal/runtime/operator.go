@@ -54,6 +54,15 @@ func (r *Runtime) Interrupted() []record.OpenSession {
 	return out
 }
 
+// Hooked records what a hook in an agent saw beside the gate. It changes nothing.
+func (r *Runtime) Hooked(ctx context.Context, h record.Hook) error {
+	if err := r.ready(); err != nil {
+		return err
+	}
+	_, err := r.parts.Log.Append(ctx, record.Of(h))
+	return err
+}
+
 // Pause refuses the calls of a session until it is resumed.
 func (r *Runtime) Pause(ctx context.Context, id string) error {
 	s, err := r.Session(id)

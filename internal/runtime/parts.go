@@ -9,6 +9,7 @@ import (
 	"github.com/iff-run/iff/capability"
 	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
+	"github.com/iff-run/iff/internal/observe/control"
 	"github.com/iff-run/iff/label"
 	"github.com/iff-run/iff/skill"
 	"github.com/iff-run/iff/trust"
@@ -22,6 +23,23 @@ type Corpus struct {
 	Volatile corpus.Patterns
 	Observer corpus.Observer
 	Most     int // objects that its observer reads; 0 is any number
+}
+
+// ControlCorpus is the corpus under which control files of agents are observed that
+// lie in no other one. No call can target it, and every change there is tampering.
+const ControlCorpus = control.Corpus
+
+// ControlFiles is that corpus, for Parts.Corpora and for verdicts. An interval in
+// which other files came to be observed cannot be judged. No real corpus may have its
+// name.
+func ControlFiles(o *control.Observer) Corpus {
+	return Corpus{Name: ControlCorpus, Dir: o.List(), Observer: o}
+}
+
+// isControl says whether it is what ControlFiles made.
+func (c Corpus) isControl() bool {
+	_, ok := c.Observer.(*control.Observer)
+	return ok && c.Name == ControlCorpus && c.Label == nil
 }
 
 // Mender brings to an end what a call left behind that a crash interrupted, one
@@ -46,6 +64,7 @@ type Parts struct {
 	Outside      map[capability.Capability]label.Label // of what a class of calls reaches outside of every corpus; without one it is refused
 	Profile      string
 	Config       string // digest of the configuration
+	Policy       string // digest of what a policy broker decides by; empty if there is none
 	Version      string // of iff
 	SameUID      bool   // agents run as the approver's user
 	Limits       gate.Limits
@@ -63,7 +82,7 @@ func (p *Parts) check() error {
 		return errors.New("the base manifest is not loaded")
 	}
 	for _, c := range p.Corpora {
-		if c.Name == "" || c.Dir == "" || c.Label == nil || c.Observer == nil {
+		if c.Name == "" || c.Dir == "" || c.Label == nil && !c.isControl() || c.Observer == nil {
 			return errors.New("corpus " + c.Name + " has no directory, labels or observer")
 		}
 	}

@@ -3,10 +3,14 @@ package runtime_test
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/observe/rehash"
@@ -20,19 +24,26 @@ const cut = "r1.99" // the call that a crash cuts off
 func (e *env) cutOff(plan func(w *world) []corpus.Change) string {
 	e.Helper()
 	w := e.start()
+	return w.cutOff(plan(w), record.Payload{})
+}
+
+// cutOff is the same with what is planned, or where that is kept.
+func (w *world) cutOff(plan []corpus.Change, rest record.Payload) string {
+	w.Helper()
 	s := w.session("agent")
 	envelope := record.Hash(sha256.Sum256([]byte("the envelope")))
 	var entries []record.Entry
 	for _, b := range []record.Body{
 		record.Request{
-			Agent: "agent", Capability: irrev, Effect: "irreversible", Envelope: envelope, Level: "declared", Mark: template.scheme.Bottom().String(), Plan: plan(w), Target: "a.md",
+			Agent: "agent", Capability: irrev, Effect: "irreversible", Envelope: envelope, Level: "declared", Mark: template.scheme.Bottom().String(),
+			Plan: plan, Rest: rest, Target: "a.md",
 		},
 		record.Decision{Broker: "level", Cause: record.CauseLevel, Choice: record.Approve, Envelope: envelope, Profile: "dev"},
-		record.Intent{Attempt: 1, Envelope: envelope, Fence: w.rt.Fence(), Key: "k", Plan: plan(w), Staging: ".iff-" + cut},
+		record.Intent{Attempt: 1, Envelope: envelope, Fence: w.rt.Fence(), Key: "k", Plan: plan, Rest: rest, Staging: ".iff-" + cut},
 	} {
 		entries = append(entries, record.Entry{Session: s.ID(), Request: cut, Body: b})
 	}
-	_, err := w.parts.Log.Append(e.Context(), entries...)
+	_, err := w.parts.Log.Append(w.Context(), entries...)
 	w.must(err)
 	w.crash()
 	return s.ID()
@@ -217,4 +228,28 @@ func TestHostHangs(t *testing.T) {
 		}
 		w.stop()
 	}
+}
+
+// Without the list of what an unfinished call was to change nobody can be kept
+// from that, so nothing starts. The error names the call and the payload.
+func TestCutOffWithoutItsPlan(t *testing.T) {
+	e := newEnv(t)
+	w := e.start()
+	var many []corpus.Change
+	for i := range 1000 {
+		many = append(many, corpus.Change{Object: corpus.Name("work", fmt.Sprintf("x%04d", i)), Before: corpus.Absent, After: corpus.Absent})
+	}
+	rest, err := w.parts.Log.Keep(t.Context(), record.FormatChanges(many))
+	w.must(err)
+	w.cutOff([]corpus.Change{}, rest)
+	kept := filepath.Join(e.home, "log", "blob-"+rest.Digest.String())
+	data := e.read(kept)
+	e.must(os.Remove(kept))
+	_, err = e.tryStart()
+	var missing *audit.Error
+	if !errors.As(err, &missing) || missing.Reason != audit.BlobMissing || !strings.Contains(err.Error(), "call "+cut+" of session ") || !strings.Contains(err.Error(), rest.Digest.String()) {
+		t.Errorf("without the list: %v", err)
+	}
+	e.must(os.WriteFile(kept, []byte(data), 0o600))
+	e.start().stop()
 }

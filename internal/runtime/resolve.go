@@ -20,7 +20,7 @@ func (r *Runtime) resolve(ctx context.Context) (map[string][]corpus.Object, erro
 	for _, d := range r.parts.Recovered.InDoubt {
 		intent, err := r.intentOf(ctx, d)
 		if err != nil {
-			return nil, fmt.Errorf("call %s is in doubt, and what it was to do cannot be read: %w", d.ID, err)
+			return nil, fmt.Errorf("call %s of session %s is in doubt, and the list of what it was to change cannot be read, so nothing can be let at that: %w", d.ID, d.Session, err)
 		}
 		mended := r.mend(ctx, intent)
 		readings, finding := r.found(ctx, intent.Plan)

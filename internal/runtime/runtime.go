@@ -85,9 +85,11 @@ func Start(ctx context.Context, parts Parts) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	observers := make(map[string]corpus.Observer)
+	observers := map[string]corpus.Observer{SkillsCorpus: skillFiles(parts.Directories)}
 	for _, c := range parts.Corpora {
-		observers[c.Name] = c.Observer
+		if !c.isControl() {
+			observers[c.Name] = c.Observer
+		}
 	}
 	r.gate, err = gate.New(ctx, gate.Parts{
 		Sink: parts.Log, Keep: parts.Log.Keep, Hosts: parts.Hosts, Observers: observers, Broker: parts.Broker, Check: r.checkAnswer,
@@ -129,7 +131,7 @@ func (r *Runtime) boot(ctx context.Context) error {
 	}
 	slices.Sort(lock.Skills)
 	_, err := r.parts.Log.Append(ctx, record.Of(record.Boot{
-		Config: r.parts.Config, Fence: r.fence, PID: int64(os.Getpid()), Profile: r.parts.Profile, SameUID: r.parts.SameUID,
+		Config: r.parts.Config, Policy: r.parts.Policy, Fence: r.fence, PID: int64(os.Getpid()), Profile: r.parts.Profile, SameUID: r.parts.SameUID,
 		TrustDigest: root.Digest(), TrustVersion: root.Version(), Version: r.parts.Version,
 	}), record.Of(lock))
 	if err != nil {
@@ -200,7 +202,7 @@ func (r *Runtime) checkAnswer(q approval.Question, a approval.Answer) error {
 // label is the label of an object; absent if it is in no corpus.
 func (r *Runtime) label(o corpus.Object) label.Label {
 	for _, c := range r.parts.Corpora {
-		if c.Name == o.Corpus() {
+		if c.Name == o.Corpus() && c.Label != nil {
 			return c.Label(o.Path())
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/iff-run/iff/gate"
+	"github.com/iff-run/iff/label"
 	"github.com/iff-run/iff/skill"
 )
 
@@ -53,11 +54,21 @@ func (s *Session) Over() <-chan struct{} {
 // Call has one call decided and done, and says how it ended. That ctx ends
 // cancels the waiting only.
 func (s *Session) Call(ctx context.Context, c gate.Call) gate.Reply {
-	if s.ready() != nil {
-		return gate.Reply{Status: gate.Refused, Reason: gate.SessionUnknown, Message: "there is no session; open one"}
-	}
-	return s.s.Call(ctx, c)
+	return s.Begin(c).Wait(ctx)
 }
+
+// Begin has one call decided and done, for whoever wants to do something else
+// while it waits for a person.
+func (s *Session) Begin(c gate.Call) *gate.Pending {
+	if s.ready() != nil {
+		return gate.Refuse(gate.SessionUnknown, "there is no session; open one")
+	}
+	return s.s.Begin(c)
+}
+
+// Flows says whether what the session's agent has read so far may flow to what
+// has the label.
+func (s *Session) Flows(to label.Label) bool { return s.ready() == nil && s.s.Flows(to) }
 
 // Commit asks about all that the session has staged, commits what is approved,
 // takes a barrier, and says how each call ended.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/canonical"
+	"github.com/iff-run/iff/label"
 )
 
 // Peer is who is at the other end of a connection, by the word of the operating system. The zero value is nobody in
@@ -17,10 +18,17 @@ type Peer struct {
 	UID     int
 	PID     int  // zero if the system does not say
 	SameUID bool // that of the runtime
+	// Token is the name of the bearer token that the peer came with over HTTP, where the system says nothing; else empty.
+	Token string
 }
 
-// Principal is the name under which the peer's calls are recorded, "uid-1000".
-func (p Peer) Principal() string { return "uid-" + strconv.Itoa(p.UID) }
+// Principal is the name under which the peer's calls are recorded: "uid-1000", or "http-" and the name of its token.
+func (p Peer) Principal() string {
+	if p.Token != "" {
+		return "http-" + p.Token
+	}
+	return "uid-" + strconv.Itoa(p.UID)
+}
 
 // Agents opens sessions. It is safe for concurrent use.
 type Agents interface {
@@ -41,6 +49,10 @@ type AgentSession interface {
 	Opened() Opened
 	// Call does a call and returns when its end is known and recorded.
 	Call(ctx context.Context, call gate.Call) gate.Reply
+	// Begin has a call decided and done, for who does something else while it waits.
+	Begin(call gate.Call) Pending
+	// Flows says whether what the agent has read so far may flow to what has the label; not once the session is paused or over.
+	Flows(to label.Label) bool
 	// Skills are those of the frozen set.
 	Skills(ctx context.Context) ([]SkillListing, error)
 	// Use makes a skill the active one and hands it out; the empty name is none.
@@ -49,6 +61,8 @@ type AgentSession interface {
 	ReadSkill(ctx context.Context, name, path string) ([]byte, error)
 	// Commit asks for what is staged and commits what is approved.
 	Commit(ctx context.Context) ([]gate.Reply, error)
+	// Barrier has the corpora read again, so that what was done so far can be judged.
+	Barrier(ctx context.Context) error
 	// Status tells of this session alone.
 	Status(ctx context.Context) (SessionStatus, error)
 	// Close ends it, once, also while calls are under way: those that wait are refused, those whose effect may have begun go
@@ -189,6 +203,7 @@ func agentMethods() map[string]method {
 	return map[string]method{
 		"session.open":  {alone, openSession},
 		"session.close": {closes, nil},
+		"hook.report":   {alone, reportHook},
 		"status": forSession(func(ctx context.Context, s AgentSession, _ none) (SessionStatus, error) {
 			return s.Status(ctx)
 		}),

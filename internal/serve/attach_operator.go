@@ -14,6 +14,7 @@ import (
 	"github.com/iff-run/iff/internal/ask/inbox"
 	"github.com/iff-run/iff/internal/canonical"
 	"github.com/iff-run/iff/internal/home"
+	"github.com/iff-run/iff/internal/observe/rehash"
 	"github.com/iff-run/iff/internal/runtime"
 	"github.com/iff-run/iff/record"
 	"github.com/iff-run/iff/trust"
@@ -26,6 +27,7 @@ func told(err error) error {
 	var answer *inbox.Error
 	var doc *trust.Error
 	var dir *home.Error
+	var read *rehash.Error
 	switch {
 	case errors.As(err, &session):
 		return sessionFault(session)
@@ -35,6 +37,8 @@ func told(err error) error {
 		return &Fault{Reason: string(doc.Reason), Message: doc.Error()}
 	case errors.As(err, &dir):
 		return &Fault{Reason: string(dir.Reason), Message: dir.Error()}
+	case errors.As(err, &read):
+		return &Fault{Reason: string(read.Reason), Message: read.Error()}
 	case errors.Is(err, runtime.ErrNoSession):
 		message := strings.TrimSuffix(err.Error(), ": "+runtime.ErrNoSession.Error())
 		return refused(Reason(gate.SessionUnknown), message, "see which there were: iff audit stat")
@@ -68,6 +72,9 @@ func (a *Attachment) Status(context.Context) (Status, error) {
 	}
 	if in := a.runtime.Inbox(); in != nil {
 		out.Pending = int(in.Counts().Pending)
+	}
+	if a.runtime.Gate().Dead() {
+		out.Stopped = "the log takes no more records, so nothing is done any more; check the disk, then end this runtime: iff serve --stop"
 	}
 	return out, nil
 }
@@ -127,16 +134,19 @@ func (a *Attachment) WaitInbox(ctx context.Context, since int64) (Inbox, error) 
 
 // Question implements [Operator].
 func (a *Attachment) Question(_ context.Context, request string) (canonical.Raw, error) {
-	if in := a.runtime.Inbox(); in != nil {
-		if q, ok := in.Question(request); ok {
-			data, err := q.MarshalJSON()
-			if err != nil {
-				return canonical.Raw{}, err
-			}
-			return canonical.NewRaw(data, canonical.Limits{Bytes: approval.MaxQuestion})
-		}
+	in := a.runtime.Inbox()
+	if in == nil {
+		return canonical.Raw{}, unasked(request)
 	}
-	return canonical.Raw{}, unasked(request)
+	q, err := in.Question(request)
+	if err != nil {
+		return canonical.Raw{}, told(err)
+	}
+	data, err := q.MarshalJSON()
+	if err != nil {
+		return canonical.Raw{}, err
+	}
+	return canonical.NewRaw(data, canonical.Limits{Bytes: approval.MaxQuestion})
 }
 
 func unasked(request string) *Fault {
@@ -254,7 +264,7 @@ func (a *Attachment) Reset(_ context.Context, agent string) error {
 // Barrier implements [Operator].
 func (a *Attachment) Barrier(ctx context.Context) (Barrier, error) {
 	if err := a.runtime.Barrier(ctx); err != nil {
-		return Barrier{}, err
+		return Barrier{}, told(err)
 	}
 	out := Barrier{Seq: a.runtime.State().Size() - 1, Findings: []string{}}
 	report, err := a.judge(ctx, Asked{})
@@ -262,7 +272,7 @@ func (a *Attachment) Barrier(ctx context.Context) (Barrier, error) {
 		return out, nil // nothing was done yet
 	}
 	if err != nil {
-		return out, err
+		return out, told(err)
 	}
 	out.Seq, out.Verdict = report.To-1, string(report.Result)
 	for _, f := range report.Findings {

@@ -110,3 +110,16 @@ func TestClientLoses(t *testing.T) {
 	}
 	must(t, c.Close())
 }
+
+// TestFaultsSayTheReasonOnce has messages that begin with their reason, as errors of other packages do.
+func TestFaultsSayTheReasonOnce(t *testing.T) {
+	for want, f := range map[string]*Fault{
+		"answer-late: it ended":               {Reason: "answer-late", Message: "answer-late: it ended"},
+		"answer-late: it ended; see why":      {Reason: "answer-late", Message: "it ended", Remedy: "see why"},
+		"answer-late: answer-later: it ended": {Reason: "answer-late", Message: "answer-later: it ended"},
+	} {
+		if got := f.Error(); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}

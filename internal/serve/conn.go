@@ -66,6 +66,12 @@ func newConn(ctx context.Context, p *plane, nc *net.UnixConn, peer Peer) *conn {
 
 // serve reads until the client, a limit or the server ends it, then ends the session and waits for what is in flight.
 func (c *conn) serve() {
+	if hand := c.plane.hand; hand != nil {
+		hand(c.waitCtx, c.net, c.peer)
+		c.endWaits()
+		_ = c.net.Close() // nothing is lost by it
+		return
+	}
 	c.read()
 	c.endWaits()
 	var err error
@@ -86,12 +92,17 @@ func (c *conn) stop() {
 	c.flight.Lock()
 	c.ending = true
 	c.flight.Unlock()
+	if c.plane.hand != nil {
+		c.endWaits()
+	}
 	_ = c.net.CloseRead() // it fails if the client is gone
 }
 
 func (c *conn) read() {
 	l := c.plane.server.limits
 	f := newFrames(c.net, maxFrame, l.skips, l.frame)
+	f.room = &c.plane.reading
+	defer f.drop()
 	if c.plane.opens {
 		f.idle = time.Now().Add(l.open)
 	}
@@ -99,7 +110,10 @@ func (c *conn) read() {
 		line, err := f.next()
 		switch {
 		case errors.Is(err, errTooLarge):
-			c.fail(nullID, bad(FrameTooLarge, fmt.Sprintf("a line has more than %d bytes; it is not read", maxFrame), "send less at once"))
+			c.fail(nullID, tooLong(maxFrame))
+			continue
+		case errors.Is(err, errCrowded):
+			c.fail(nullID, crowded())
 			continue
 		case err != nil:
 			c.sayWhy(err)
@@ -114,14 +128,30 @@ func (c *conn) read() {
 	}
 }
 
+func tooLong(most int) *Fault {
+	return bad(FrameTooLarge, fmt.Sprintf("a line has more than %d bytes; it is not read", most), "send less at once")
+}
+
+func crowded() *Fault {
+	return refused(TooManyRequests, "too many long lines are being sent at once; this one is not read", "wait, then send it again")
+}
+
+func flood(most int) *Fault {
+	return bad(FrameTooLarge, fmt.Sprintf("a line has more than %d bytes; the connection ends", most), "send less at once")
+}
+
+func lateLine(within time.Duration) *Fault {
+	return bad(FrameLate, fmt.Sprintf("a line was not ended within %s; the connection ends", within), "send a line in one go")
+}
+
 // sayWhy tells a client why it is cut off, unless it went away.
 func (c *conn) sayWhy(err error) {
 	l := c.plane.server.limits
 	switch {
 	case errors.Is(err, errFlood):
-		c.fail(nullID, bad(FrameTooLarge, fmt.Sprintf("a line has more than %d bytes; the connection ends", maxFrame+l.skips), "send less at once"))
+		c.fail(nullID, flood(maxFrame+l.skips))
 	case errors.Is(err, errLate):
-		c.fail(nullID, bad(FrameLate, fmt.Sprintf("a line was not ended within %s; the connection ends", l.frame), "send a line in one go"))
+		c.fail(nullID, lateLine(l.frame))
 	case errors.Is(err, errIdle):
 		c.fail(nullID, bad(OpenLate, fmt.Sprintf("no session was opened within %s; the connection ends", l.open), "call session.open when connected"))
 	}

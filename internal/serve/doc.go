@@ -1,4 +1,4 @@
-// Package serve is the two doors of a running runtime: unix sockets on which agents and the operator's tools speak JSON-RPC 2.0. It
+// Package serve is the doors of a running runtime: unix sockets on which agents and the operator's tools speak JSON-RPC 2.0. It
 // parses and renders; what is asked for is done by an [Agents] and an [Operator]. docs/agent-api.md teaches the agent's half to
 // people who write a harness.
 //
@@ -7,6 +7,7 @@
 // The sockets lie in one directory of mode 0700, HOME/run, and have mode 0600:
 //
 //	agent.sock      each connection is one session; the principal is "uid-<n>" by the peer's credentials
+//	mcp.sock        the same for agents that speak MCP: who is connected is found out here, the rest is that of [Options].MCP
 //	operator.sock   for the runtime's own user and root
 //	lock            held while a server has the directory
 //	start.lock      held while one of several starters starts a runtime
@@ -47,7 +48,7 @@
 //
 //	status                                    -> Status
 //	inbox.list                                -> Inbox
-//	inbox.get      {request}                  -> the question, in the wire form of package approval
+//	inbox.get      {request}                  -> a question that waits or ended lately, in the wire form of package approval
 //	inbox.wait     {since}                    -> Inbox, when its cursor is above since, or after a minute
 //	inbox.answer   {answers: [Answer]}        -> {answered: [Answered]}
 //	session.list                              -> {sessions: [Session]}
@@ -80,8 +81,9 @@
 //	result                 8 MiB; results of calls 7 MiB in one answer, 24 deep, beyond which they are left out
 //	time of an answer      30 s to be taken by the client
 //	in flight              64 requests and 16 MiB of them for a connection, 64 MiB for a socket
-//	connections            64 agents, 16 operators
+//	connections            1024 to agent.sock and as many to mcp.sock unless [Options] say otherwise, 16 operators
 //
-// So a socket's requests take at most 2 MiB for each connection and 64 MiB in all, and a few times that while they are decoded. How
+// So a socket's requests take at most 64 KiB for each connection and 128 MiB in all, and a few times that while they are decoded: lines
+// that are longer share 64 MiB while they are read, and 64 MiB while they are in flight. How
 // many questions wait for humans, and how large results are before they come here, the runtime bounds.
 package serve

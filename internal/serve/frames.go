@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,7 +14,36 @@ var (
 	errFlood    = errors.New("a longer line than is skipped")
 	errLate     = errors.New("a line was not ended in time")
 	errIdle     = errors.New("no line came in time")
+	errCrowded  = errors.New("too many long lines at once") // what is left of it will be skipped
 )
+
+// Room is how many bytes of long lines may be held at once by all connections together that share it.
+type Room struct {
+	most int64
+	used atomic.Int64
+}
+
+// NewRoom makes room for that many bytes.
+func NewRoom(bytes int) *Room { return &Room{most: int64(bytes)} }
+
+// Take takes room, if there is as much. No Room at all has any.
+func (r *Room) Take(n int) bool {
+	if r == nil {
+		return true
+	}
+	if r.used.Add(int64(n)) > r.most {
+		r.used.Add(-int64(n))
+		return false
+	}
+	return true
+}
+
+// Give gives it back.
+func (r *Room) Give(n int) {
+	if r != nil {
+		r.used.Add(-int64(n))
+	}
+}
 
 // source is where lines come from.
 type source interface {
@@ -29,8 +59,12 @@ type frames struct {
 	skips  int           // how much of a longer one is thrown away before errFlood
 	within time.Duration // from the first byte of a line to its newline, skipped or not
 	idle   time.Time     // until when the first byte must be there; zero is never
+	room   *Room         // for lines longer than keep; nil has no end
 
 	line     []byte // valid until the next call of next
+	head     []byte // of the last line that was too long, the first endBytes of it
+	tail     []byte // and the last, once it was skipped
+	taken    int    // of room
 	skipping bool
 }
 
@@ -43,15 +77,12 @@ func newFrames(from source, most, skips int, within time.Duration) *frames {
 
 // next is the next line without its newline. After errTooLarge one may go on.
 func (f *frames) next() ([]byte, error) {
+	f.drop()
 	if f.skipping {
 		if err := f.skip(); err != nil {
 			return nil, err
 		}
 	}
-	if cap(f.line) > keep {
-		f.line = nil
-	}
-	f.line = f.line[:0]
 	if err := f.begin(); err != nil {
 		return nil, err
 	}
@@ -62,7 +93,18 @@ func (f *frames) next() ([]byte, error) {
 		}
 		if len(f.line)+len(part) > f.most {
 			f.skipping = err != nil
+			f.head = append(f.head[:0], f.line[:min(len(f.line), endBytes)]...)
+			f.tail = last(append(f.tail[:0], f.line[max(0, len(f.line)-endBytes):]...), part)
+			f.drop()
 			return nil, errTooLarge
+		}
+		if len(f.line)+len(part) > keep {
+			if !f.room.Take(len(part)) {
+				f.skipping = err != nil
+				f.drop()
+				return nil, errCrowded
+			}
+			f.taken += len(part)
 		}
 		f.line = append(f.line, part...)
 		switch {
@@ -72,6 +114,16 @@ func (f *frames) next() ([]byte, error) {
 			return nil, late(err, errLate)
 		}
 	}
+}
+
+// drop lets go of the line.
+func (f *frames) drop() {
+	if cap(f.line) > keep {
+		f.line = nil
+	}
+	f.line = f.line[:0]
+	f.room.Give(f.taken)
+	f.taken = 0
 }
 
 // begin waits for the first byte of a line and starts its clock.
@@ -97,6 +149,7 @@ func (f *frames) skip() error {
 	for n := 0; n <= f.skips; {
 		part, err := f.r.ReadSlice('\n')
 		n += len(part)
+		f.tail = last(f.tail, part)
 		switch {
 		case err == nil:
 			f.skipping = false
@@ -106,6 +159,17 @@ func (f *frames) skip() error {
 		}
 	}
 	return errFlood
+}
+
+// endBytes is how much of the ends of a line that is too long is kept: enough to
+// say whose it was.
+const endBytes = 512
+
+// last is the end of what is behind the other.
+func last(tail, part []byte) []byte {
+	part = part[max(0, len(part)-endBytes):]
+	tail = append(tail[:0], tail[max(0, len(tail)+len(part)-endBytes):]...)
+	return append(tail, part...)
 }
 
 func late(err, meant error) error {

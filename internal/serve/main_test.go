@@ -20,6 +20,7 @@ import (
 
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/canonical"
+	"github.com/iff-run/iff/label"
 )
 
 func TestMain(m *testing.M) {
@@ -89,6 +90,8 @@ func (f *fake) Open(_ context.Context, peer Peer, req OpenRequest) (AgentSession
 	return &fakeSession{f, fmt.Sprintf("s-%d", f.opened), peer}, nil
 }
 
+func (f *fake) Hook(context.Context, Peer, HookReport) error { return nil }
+
 type fakeSession struct {
 	f    *fake
 	id   string
@@ -125,6 +128,14 @@ func (s *fakeSession) ReadSkill(_ context.Context, _, path string) ([]byte, erro
 	}
 	return nil, &gate.Refusal{Reason: gate.NotFound, Detail: "the skill has no file " + path + "; see the files of skill.use"}
 }
+
+func (s *fakeSession) Flows(label.Label) bool { return true }
+
+func (s *fakeSession) Begin(c gate.Call) Pending {
+	return gate.Refuse(gate.NoHost, "this one only calls")
+}
+
+func (s *fakeSession) Barrier(context.Context) error { return nil }
 
 func (s *fakeSession) Status(context.Context) (SessionStatus, error) {
 	return SessionStatus{Session: s.id, State: "open", Level: "unverified", Mark: "PUBLIC"}, nil
@@ -285,6 +296,16 @@ func (o operator) Settle(_ context.Context, s Settled) error {
 func (o operator) Narrow(_ context.Context, document []byte) (Narrowed, error) {
 	o.touch("narrow")
 	return Narrowed{Version: int64(len(document))}, nil
+}
+
+func (operator) Upstreams(context.Context) ([]Upstream, error) {
+	t := UpstreamTool{Name: "read_file", Offered: "read_file", Standing: "changed", Capability: "fs.read", Reach: "bounded", Mapped: true, Schema: "00ff"}
+	return []Upstream{{Server: "files", Up: true, Tools: []UpstreamTool{t}, Faults: []string{}}}, nil
+}
+
+func (o operator) Accept(_ context.Context, server, tool string) error {
+	o.touch("accept " + server + "/" + tool)
+	return nil
 }
 
 // running is a server that a test owns.

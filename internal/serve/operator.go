@@ -17,7 +17,7 @@ type Operator interface {
 	Inbox(ctx context.Context) (Inbox, error)
 	// WaitInbox is Inbox as soon as its cursor is above since, or when ctx ends, which is no error.
 	WaitInbox(ctx context.Context, since int64) (Inbox, error)
-	// Question is the wire form of one question (package approval).
+	// Question is the wire form of one question (package approval) that waits or ended lately.
 	Question(ctx context.Context, request string) (canonical.Raw, error)
 	// Answer takes answers; the peer is who brought them. The result is as long as they are.
 	Answer(ctx context.Context, by Peer, answers []Answer) ([]Answered, error)
@@ -53,7 +53,7 @@ type Status struct {
 	Pending  int       `json:"pending"`  // questions that wait; the server does not end for idleness while there are any
 	Doubts   []string  `json:"doubts"`   // objects of which nobody knows what became of them
 	Verdict  string    `json:"verdict,omitempty"`
-	Stopped  string    `json:"stopped,omitempty"` // why nothing is done any more, such as a failed log
+	Stopped  string    `json:"stopped,omitempty"` // why nothing is done any more and what to do: the log failed; empty while it works
 }
 
 // Inbox is the result of inbox.list and inbox.wait.
@@ -211,12 +211,14 @@ func operatorMethods() map[string]method {
 		"session.commit": forOperator(func(ctx context.Context, o Operator, p sessionID) (Replies, error) {
 			return replied(o.Commit(ctx, p.Session))
 		}),
-		"agent.reset":  forOperator(func(ctx context.Context, o Operator, p agentName) (none, error) { return none{}, o.Reset(ctx, p.Agent) }),
-		"barrier":      forOperator(func(ctx context.Context, o Operator, _ none) (Barrier, error) { return o.Barrier(ctx) }),
-		"verdict":      forOperator(func(ctx context.Context, o Operator, p Asked) (Verdict, error) { return o.Verdict(ctx, p) }),
-		"call.settle":  forOperator(func(ctx context.Context, o Operator, p Settled) (none, error) { return none{}, o.Settle(ctx, p) }),
-		"trust.narrow": forOperator(narrow),
-		"shutdown":     {ends, func(_ context.Context, _ *conn, params string) (any, error) { return paramsOf[none](params) }},
+		"agent.reset":     forOperator(func(ctx context.Context, o Operator, p agentName) (none, error) { return none{}, o.Reset(ctx, p.Agent) }),
+		"barrier":         forOperator(func(ctx context.Context, o Operator, _ none) (Barrier, error) { return o.Barrier(ctx) }),
+		"verdict":         forOperator(func(ctx context.Context, o Operator, p Asked) (Verdict, error) { return o.Verdict(ctx, p) }),
+		"call.settle":     forOperator(func(ctx context.Context, o Operator, p Settled) (none, error) { return none{}, o.Settle(ctx, p) }),
+		"trust.narrow":    forOperator(narrow),
+		"upstream.list":   forOperator(listUpstreams),
+		"upstream.accept": forOperator(acceptUpstream),
+		"shutdown":        {ends, func(_ context.Context, _ *conn, params string) (any, error) { return paramsOf[none](params) }},
 	}
 }
 

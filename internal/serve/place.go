@@ -19,6 +19,7 @@ const longestAddress = 103
 type place struct {
 	dir  string
 	open *os.File
+	mode os.FileMode // of the sockets
 }
 
 // openPlace makes the directory if need be, and refuses one that others may enter.
@@ -37,7 +38,7 @@ func openPlace(dir string) (*place, error) {
 	if err != nil {
 		return nil, &Error{SocketFailed, dir, "the directory of the sockets cannot be opened; check the home", err}
 	}
-	return &place{dir, open}, nil
+	return &place{dir, open, 0o600}, nil
 }
 
 func (p *place) Close() error { return p.open.Close() }
@@ -69,7 +70,7 @@ func (p *place) listen(name string) (*net.UnixListener, os.FileInfo, error) {
 		return nil, nil, &Error{SocketFailed, path, "the socket cannot be made; check the directory", err}
 	}
 	l.SetUnlinkOnClose(false)
-	err = os.Chmod(path, 0o600)
+	err = os.Chmod(path, p.mode)
 	var info os.FileInfo
 	if err == nil {
 		info, err = os.Lstat(path)
@@ -126,7 +127,7 @@ func dial(ctx context.Context, path string) (*net.UnixConn, error) {
 			return nil, &Error{NotRunning, path, "the directory of the socket cannot be opened; check the path", err}
 		}
 		defer dir.Close()
-		if address, err = (&place{filepath.Dir(path), dir}).address(filepath.Base(path)); err != nil {
+		if address, err = (&place{dir: filepath.Dir(path), open: dir}).address(filepath.Base(path)); err != nil {
 			return nil, err
 		}
 	}

@@ -2,7 +2,7 @@ package serve
 
 import (
 	"errors"
-	"fmt"
+	"strings"
 
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/canonical"
@@ -29,6 +29,7 @@ const (
 	TooManyRequests    Reason = "too-many-requests"    // in flight, of one connection or together
 	TooManyConnections Reason = "too-many-connections" // on one socket
 	NotOperator        Reason = "not-operator"         // the operator's socket is for the runtime's own user
+	NotAgent           Reason = "not-agent"            // the socket is for agents of other users
 	PeerUnknown        Reason = "peer-unknown"         // the system does not say who is connected
 	ResultTooLarge     Reason = "result-too-large"     // the result does not fit a line
 	Internal           Reason = "internal"             // a fault of the runtime
@@ -90,10 +91,11 @@ type Fault struct {
 }
 
 func (f *Fault) Error() string {
-	if f.Remedy == "" {
-		return fmt.Sprintf("%s: %s", f.Reason, visible.Escape(f.Message))
+	out := f.Reason + ": " + visible.Escape(strings.TrimPrefix(f.Message, f.Reason+": "))
+	if f.Remedy != "" {
+		out += "; " + visible.Escape(f.Remedy)
 	}
-	return fmt.Sprintf("%s: %s; %s", f.Reason, visible.Escape(f.Message), visible.Escape(f.Remedy))
+	return out
 }
 
 func refused(r Reason, message, remedy string) *Fault {

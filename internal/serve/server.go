@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,15 @@ type Options struct {
 	// Report is told what nobody else is told of, such as a session that did not close. It may be nil, and is called from several
 	// goroutines.
 	Report func(error)
+	// MCP serves a connection to mcp.sock, which there is if this is not nil, and returns when it has ended; the server closes it.
+	// Its ctx ends when the server does. A session is whatever MCP makes one.
+	MCP func(ctx context.Context, c net.Conn, p Peer)
+	// Busy says that something else than the sockets keeps the server from being idle. It may be nil.
+	Busy func() bool
+	// Shared is a second directory, for agents of other users; the zero value is none.
+	Shared Shared
+	// Connections is how many there may be to agent.sock, and to mcp.sock; zero is 1024.
+	Connections int
 }
 
 // limits are fixed; tests make them smaller.
@@ -43,7 +53,7 @@ type limits struct {
 
 func standard() limits {
 	return limits{
-		agents: 64, operators: 16,
+		agents: 1024, operators: 16,
 		inFlight: maxInFlight, bytes: 16 << 20, together: 64 << 20, skips: 32 << 20,
 		frame: 30 * time.Second, open: 30 * time.Second, write: 30 * time.Second, wait: time.Minute,
 	}
@@ -51,11 +61,11 @@ func standard() limits {
 
 const maxInFlight = 64
 
-// Server answers on both sockets of a directory. Listen makes one.
+// Server answers on the sockets of a directory. Listen makes one.
 type Server struct {
 	opts   Options
 	limits limits
-	place  *place
+	places []*place // of the sockets
 	lock   io.Closer
 	planes []*plane
 	peerOf func(*net.UnixConn) (Peer, error)
@@ -75,31 +85,36 @@ type Server struct {
 // plane is one socket: who may connect, and what can be reached.
 type plane struct {
 	server   *Server
+	place    *place
 	name     string
+	peers    []int // the users that may connect; nil is any that can
 	methods  map[string]method
-	trusted  bool // only the operator may connect
-	opens    bool // each connection is a session
-	most     int  // connections
+	trusted  bool                                  // only the operator may connect
+	opens    bool                                  // each connection is a session
+	hand     func(context.Context, net.Conn, Peer) // serves the connections, in place of methods
+	most     int                                   // connections
 	listener *net.UnixListener
 	file     os.FileInfo // the socket's, to take away no other
 
-	bytes atomic.Int64 // of requests in flight
-	serve sync.WaitGroup
-	mu    sync.Mutex
-	conns map[*conn]bool // guarded by mu
-	ended bool           // guarded by mu
+	bytes   atomic.Int64 // of requests in flight
+	reading Room         // for those that are being read
+	serve   sync.WaitGroup
+	mu      sync.Mutex
+	conns   map[*conn]bool // guarded by mu
+	ended   bool           // guarded by mu
 }
 
 // The names in the directory.
 const (
 	AgentSocket    = "agent.sock"
+	MCPSocket      = "mcp.sock"
 	OperatorSocket = "operator.sock"
 	lockFile       = "lock"
 	startFile      = "start.lock"
 	logFile        = "runtime.log"
 )
 
-// Listen makes the directory dir if it is not there, and both sockets in it. Clients can connect, and are answered once Serve is
+// Listen makes the directory dir if it is not there, and the sockets in it. Clients can connect, and are answered once Serve is
 // called. The error is an *[Error].
 func Listen(dir string, opts Options) (*Server, error) {
 	if opts.Agents == nil || opts.Operator == nil {
@@ -109,18 +124,21 @@ func Listen(dir string, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, limits: standard(), place: at, peerOf: peerOf, ended: make(chan struct{}), done: make(chan struct{})}
+	s := &Server{opts: opts, limits: standard(), places: []*place{at}, peerOf: peerOf, ended: make(chan struct{}), done: make(chan struct{})}
 	s.end = sync.OnceFunc(func() { close(s.ended) })
+	if opts.Connections > 0 {
+		s.limits.agents = opts.Connections
+	}
 	if s.lock, err = lockRun(dir); err != nil {
 		return nil, errors.Join(err, at.Close())
 	}
-	s.planes = []*plane{
-		{server: s, name: AgentSocket, methods: agentMethods(), opens: true},
-		{server: s, name: OperatorSocket, methods: operatorMethods(), trusted: true},
+	s.planes = append(s.agentPlanes(at, opts.MCP != nil), &plane{server: s, place: at, name: OperatorSocket, methods: operatorMethods(), trusted: true})
+	if err := s.share(opts.Shared, opts.MCP != nil); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	for _, p := range s.planes {
 		p.conns = map[*conn]bool{}
-		if p.listener, p.file, err = at.listen(p.name); err != nil {
+		if p.listener, p.file, err = p.place.listen(p.name); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -181,6 +199,7 @@ func (s *Server) limit() {
 		if p.opens {
 			p.most = s.limits.agents
 		}
+		p.reading.most = int64(s.limits.together)
 	}
 }
 
@@ -221,6 +240,9 @@ func (s *Server) idleLeft(ctx context.Context) time.Duration {
 	if left := s.opts.Idle - quiet; left > 0 {
 		return left
 	}
+	if s.opts.Busy != nil && s.opts.Busy() {
+		return s.opts.Idle
+	}
 	if st, err := s.opts.Operator.Status(ctx); err != nil || st.Pending > 0 {
 		return s.opts.Idle
 	}
@@ -259,7 +281,10 @@ func (s *Server) Close() error {
 				p.stop()
 			}
 		}
-		s.err = errors.Join(s.lock.Close(), s.place.Close())
+		s.err = s.lock.Close()
+		for _, at := range s.places {
+			s.err = errors.Join(s.err, at.Close())
+		}
 	})
 	return s.err
 }
@@ -306,6 +331,8 @@ func (p *plane) enter(c *conn, unknown error) *Fault {
 		return refused(PeerUnknown, "the system does not say who is connected", "use Linux or macOS")
 	case p.trusted && !c.peer.SameUID && c.peer.UID != 0:
 		return refused(NotOperator, "this socket is for the operator only", "agents use "+AgentSocket)
+	case p.peers != nil && !slices.Contains(p.peers, c.peer.UID):
+		return refused(NotAgent, "this socket is for other users than "+c.peer.Principal(), "see serve.agents in iff.toml")
 	case p.ended:
 		return refused(NotRunning, "the runtime is ending", "connect again")
 	case len(p.conns) >= p.most:
@@ -340,7 +367,7 @@ func (p *plane) stop() {
 	}
 	p.ended = true
 	_ = p.listener.Close() // accept ends in any case
-	if err := p.server.place.remove(p.name, p.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := p.place.remove(p.name, p.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		p.server.report(err)
 	}
 	for c := range p.conns {

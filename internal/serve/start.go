@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -56,6 +57,39 @@ func Start(ctx context.Context, exe string, args []string, dir string) error {
 	}
 	return start(ctx, exe, args, dir)
 }
+
+// Detach runs exe with args, which has to start the runtime of the directory dir as [Start] does and then end: so the runtime is no
+// descendant of whoever asked for it. Some agents end all of theirs when they end. A runtime that answers already is left alone. The
+// error is an *[Error] with StartFailed, and holds what the program said.
+func Detach(ctx context.Context, exe string, args []string, dir string) error {
+	if answers(ctx, dir) {
+		return nil
+	}
+	said := &ring{}
+	cmd := exec.CommandContext(ctx, exe, args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", environment(), said, said
+	err := cmd.Run()
+	if err == nil {
+		return nil
+	}
+	detail := said.line()
+	if detail == "" {
+		detail = err.Error()
+	}
+	return &Error{Reason: StartFailed, Path: exe, Detail: strings.TrimPrefix(detail, "iff: "+string(StartFailed)+": "+exe+": ")}
+}
+
+// ring keeps the last that is written to it.
+type ring struct{ last []byte }
+
+func (r *ring) Write(p []byte) (int, error) {
+	r.last = append(r.last, p...)
+	r.last = r.last[max(0, len(r.last)-tailBytes):]
+	return len(p), nil
+}
+
+// line is all of it as one line.
+func (r *ring) line() string { return oneLine(string(r.last)) }
 
 // free waits for a lock in dir until it is free, or until a runtime answers; then the lock is nil and so is the error.
 func free(ctx context.Context, dir, name string) (io.Closer, error) {
@@ -159,7 +193,12 @@ func tail(f *os.File, from int64) string {
 	if err != nil {
 		return "unreadable: " + err.Error()
 	}
-	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	return oneLine(string(data))
+}
+
+// oneLine is the last lines of a text, escaped.
+func oneLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
 	lines = lines[max(0, len(lines)-tailLines):]
 	for i := range lines {
 		lines[i] = visible.Escape(lines[i])

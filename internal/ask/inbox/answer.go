@@ -28,39 +28,49 @@ func (b *Inbox) Answer(ctx context.Context, answers map[string]approval.Answer) 
 }
 
 func (b *Inbox) answer(id string, a approval.Answer) error {
-	p, err := b.find(id)
-	if err == nil {
-		if err := b.check(p.question, a); err != nil {
-			return err
-		}
-		a.Broker = name
-		err = b.take(p, a)
+	p, q, err := b.find(id)
+	if err != nil {
+		return err
 	}
-	var e *Error
-	if errors.As(err, &e) && e.Reason == AnswerLate && b.options.Late != nil {
-		b.options.Late(id, a)
+	if err := b.check(q, a); err != nil {
+		return err
 	}
-	return err
+	a.Broker = name
+	if ended := b.take(p, a); ended != Pending {
+		return b.late(id, ended, a)
+	}
+	return nil
 }
 
-// find is the question of an id, if it still waits.
-func (b *Inbox) find(id string) (*post, error) {
+// find is the question of an id, if it is here.
+func (b *Inbox) find(id string) (*post, approval.Question, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch p := b.waiting[id]; {
-	case p != nil:
-		return p, nil
-	case b.ended[id]:
-		return nil, b.late(id)
+	b.forget(b.options.Now())
+	switch p := b.posts[id]; {
+	case p == nil:
+		return nil, approval.Question{}, &Error{Reason: AnswerUnknown, Request: id, Detail: "no question of that id waits or ended lately; list the inbox"}
+	case p.question.Request == "":
+		return nil, approval.Question{}, &Error{Reason: AnswerLate, Request: id, Detail: p.item.State.past() + ", too long ago for an answer to be recorded; see what came of it: iff audit show --call " + id}
+	default:
+		return p, p.question, nil
 	}
-	return nil, &Error{Reason: AnswerUnknown, Request: id, Detail: "no question of that id waits; list the inbox"}
 }
 
-// late counts an answer that came too late. It holds the lock.
-func (b *Inbox) late(id string) error {
+// late has an answer recorded that came when its question had ended, and says so.
+func (b *Inbox) late(id string, ended State, a approval.Answer) error {
+	b.mu.Lock()
 	b.counts.Late++
 	b.changed()
-	return &Error{Reason: AnswerLate, Request: id, Detail: "it was answered, timed out or was cancelled before; the answer has no effect"}
+	b.mu.Unlock()
+	out := &Error{Reason: AnswerLate, Request: id, Detail: ended.past() + " before this answer, which has no effect"}
+	if b.options.Late != nil {
+		if out.Err = b.options.Late(id, a); out.Err != nil {
+			out.Detail += " and could not be recorded"
+		}
+	}
+	out.Detail += "; see what came of it: iff audit show --call " + id
+	return out
 }
 
 // check holds an answer against the question. Only people answer here: an
@@ -78,18 +88,24 @@ func (b *Inbox) check(q approval.Question, a approval.Answer) error {
 	return nil
 }
 
-// take ends a question with its answer, if nothing ended it meanwhile.
-func (b *Inbox) take(p *post, a approval.Answer) error {
+// take ends a question with its answer, if nothing ended it meanwhile: then it
+// says how it ended, else Pending.
+func (b *Inbox) take(p *post, a approval.Answer) State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.options.Now()
-	if p.ended || p.due(now) || p.group.ctx.Err() != nil {
-		return b.late(p.question.Request)
+	switch {
+	case p.ended():
+		return p.item.State
+	case p.due(now):
+		return TimedOut
+	case p.group.ctx.Err() != nil:
+		return Cancelled
 	}
 	state := Denied
 	if a.Choice == record.Approve {
 		state = Approved
 	}
 	b.settle(p, a, state, now)
-	return nil
+	return Pending
 }

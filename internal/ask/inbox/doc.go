@@ -13,9 +13,11 @@
 //	            if the context's deadline was what ended it
 //
 // An answer counts if it is taken strictly before the deadline and before the
-// context ends. One that comes later is refused with answer-late and handed to
-// [Options.Late], so that it can be recorded. A question that is refused at once
-// because too many wait is counted and never listed.
+// context ends. One that comes later is refused with answer-late; if it would have
+// counted in time it is handed to [Options.Late], so that it is recorded. For that
+// the newest questions that ended are kept: at most [MaxRecent], of them at most
+// [MaxKept] bytes, and none for longer than [KeptFor]. A question that is refused
+// at once because too many wait is counted and never listed.
 //
 // Answer holds each answer against [Options.Check] before it takes it, so that a
 // human is told at once what is wrong with it. That is a courtesy: the gate

@@ -21,6 +21,11 @@ const (
 	MaxPerAgent = 20  // groups of one agent that wait
 	MaxPending  = 200 // questions that wait, in all
 	MaxRecent   = 100 // ended questions that are still listed
+	// MaxKept bounds what is kept of ended questions, in bytes of calls and
+	// contents, the newest; KeptFor is how long. An answer that comes later is not
+	// recorded, for nobody could check it.
+	MaxKept = 32 << 20
+	KeptFor = 15 * time.Minute
 	// ReadingTime is the least that it takes to read a question. An approval that
 	// comes faster is counted as quick.
 	ReadingTime = time.Second
@@ -31,9 +36,9 @@ type Options struct {
 	// Check says whether an answer to a question counts. Without it no answer is
 	// taken.
 	Check func(approval.Question, approval.Answer) error
-	// Late is told of answers to questions that have ended. It may be nil. It is
-	// called within Answer, without a lock.
-	Late func(request string, a approval.Answer)
+	// Late records an answer that holds and came when its question had ended. It
+	// may be nil. It is called within Answer, without a lock.
+	Late func(request string, a approval.Answer) error
 	// Now is the clock, time.Now if it is nil.
 	Now func() time.Time
 }
@@ -43,11 +48,10 @@ type Options struct {
 type Inbox struct {
 	options Options
 
-	mu       sync.Mutex // guards all below, the groups and the posts
-	waiting  map[string]*post
-	order    []*post // those that wait, oldest first
-	recent   []Item  // those that ended, oldest first
-	ended    map[string]bool
+	mu       sync.Mutex       // guards all below, the groups and the posts
+	posts    map[string]*post // those in order and in recent, by request
+	order    []*post          // those that wait, oldest first
+	recent   []*post          // those that ended, oldest first
 	groups   int64
 	counts   Counts
 	version  int64
@@ -56,12 +60,13 @@ type Inbox struct {
 
 // post is one question that was asked.
 type post struct {
-	question approval.Question
-	group    *group
-	asked    time.Time
-	index    int // in its group
-	ended    bool
+	question approval.Question // none once it has ended and is not kept any more
+	item     Item              // as it is listed
+	group    *group            // nil once it has ended
+	index    int               // there
 }
+
+func (p *post) ended() bool { return p.item.State != Pending }
 
 // group is what was asked together.
 type group struct {
@@ -78,9 +83,7 @@ func New(o Options) *Inbox {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Inbox{
-		options: o, waiting: make(map[string]*post), ended: make(map[string]bool), changing: make(chan struct{}),
-	}
+	return &Inbox{options: o, posts: make(map[string]*post), changing: make(chan struct{})}
 }
 
 // Name is the name of the broker in records.
@@ -135,9 +138,9 @@ func (b *Inbox) post(ctx context.Context, qs []approval.Question) (*group, error
 	}
 	now := b.options.Now()
 	for i, q := range qs {
-		p := &post{question: q, group: g, asked: now, index: i}
+		p := &post{question: q, item: itemOf(q, g.number, now), group: g, index: i}
 		g.posts, b.order = append(g.posts, p), append(b.order, p)
-		b.waiting[q.Request] = p
+		b.posts[q.Request] = p
 	}
 	b.counts.Asked += int64(len(qs))
 	b.changed()
@@ -149,7 +152,7 @@ func (b *Inbox) fit(qs []approval.Question) error {
 	agent := qs[0].Agent
 	seen := make(map[string]bool, len(qs))
 	for _, q := range qs {
-		if q.Request == "" || seen[q.Request] || b.waiting[q.Request] != nil || b.ended[q.Request] {
+		if q.Request == "" || seen[q.Request] || b.posts[q.Request] != nil {
 			return &Error{Reason: NotAsked, Request: q.Request, Detail: "the request has no id, or one that was asked for before"}
 		}
 		if q.Agent != agent {
@@ -183,7 +186,7 @@ func (b *Inbox) next(g *group) (time.Time, time.Duration) {
 	defer b.mu.Unlock()
 	var first time.Time
 	for _, p := range g.posts {
-		if d := p.question.Deadline; !p.ended && !d.IsZero() && (first.IsZero() || d.Before(first)) {
+		if d := p.question.Deadline; !p.ended() && !d.IsZero() && (first.IsZero() || d.Before(first)) {
 			first = d
 		}
 	}
@@ -205,7 +208,7 @@ func (b *Inbox) end(g *group, state State, which func(*post) bool) {
 	defer b.mu.Unlock()
 	now := b.options.Now()
 	for _, p := range g.posts {
-		if !p.ended && which(p) {
+		if !p.ended() && which(p) {
 			b.settle(p, approval.Answer{Choice: record.Deny, Cause: state.cause(), Broker: name}, state, now)
 		}
 	}
@@ -213,23 +216,45 @@ func (b *Inbox) end(g *group, state State, which func(*post) bool) {
 
 // settle ends one question. It holds the lock.
 func (b *Inbox) settle(p *post, a approval.Answer, state State, now time.Time) {
-	p.ended = true
+	p.item.State, p.item.Ended = state, now
 	p.group.answers[p.index] = a
 	if p.group.left--; p.group.left == 0 {
 		close(p.group.done)
 	}
-	id := p.question.Request
-	delete(b.waiting, id)
+	p.group = nil
 	b.order = slices.DeleteFunc(b.order, func(o *post) bool { return o == p })
-	b.recent, b.ended[id] = append(b.recent, p.item(state, now)), true
+	b.recent = append(b.recent, p)
+	b.forget(now)
+	b.counts.add(state, now.Sub(p.item.Asked))
+	b.changed()
+}
+
+// forget lets go of what ended too long ago, or is too much. It holds the lock.
+func (b *Inbox) forget(now time.Time) {
 	if n := len(b.recent) - MaxRecent; n > 0 {
 		for _, old := range b.recent[:n] {
-			delete(b.ended, old.Request)
+			delete(b.posts, old.item.Request)
 		}
 		b.recent = slices.Clone(b.recent[n:])
 	}
-	b.counts.add(state, now.Sub(p.asked))
-	b.changed()
+	kept := 0
+	for _, p := range slices.Backward(b.recent) {
+		if kept += weight(p.question); kept > MaxKept || now.Sub(p.item.Ended) >= KeptFor {
+			p.question = approval.Question{}
+		}
+	}
+}
+
+// weight is how many bytes of calls and contents a question has.
+func weight(q approval.Question) int {
+	n := len(q.Envelope.Bytes())
+	for _, c := range q.Plan {
+		n += len(c.Object)
+	}
+	for _, c := range slices.Concat(q.Before, q.After) {
+		n += int(c.Size())
+	}
+	return n
 }
 
 // changed wakes those who watch. It holds the lock.

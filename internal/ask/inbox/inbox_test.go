@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/internal/ask/inbox"
 	"github.com/iff-run/iff/record"
 )
@@ -109,7 +111,7 @@ func TestAGroupWaitsForAll(t *testing.T) {
 func TestWhatIsNotTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late []string
-		b := inbox.New(inbox.Options{Check: check, Late: func(id string, _ approval.Answer) { late = append(late, id) }})
+		b := inbox.New(inbox.Options{Check: check, Late: func(id string, _ approval.Answer) error { late = append(late, id); return nil }})
 		got := ask(t.Context(), b, question(t, "1", time.Minute))
 		synctest.Wait()
 		policy := approval.Answer{Choice: record.Approve, Cause: record.CausePolicy, Signature: "good"}
@@ -142,6 +144,65 @@ func TestWhatIsNotTaken(t *testing.T) {
 		end()
 		if err := b.Answer(ended, give("1", no)); !errors.Is(err, context.Canceled) {
 			t.Error(err)
+		}
+	})
+}
+
+// What ended is kept for a while, so that a late answer can be read, checked and
+// recorded.
+func TestLateAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var late []approval.Answer
+		var full error
+		b := inbox.New(inbox.Options{Check: check, Late: func(_ string, a approval.Answer) error { late = append(late, a); return full }})
+		<-ask(t.Context(), b, question(t, "1", time.Minute))
+		forged := yes
+		forged.Signature = ""
+		if err := b.Answer(t.Context(), give("1", forged)); reasonOf(err) != inbox.AnswerVoid || len(late) > 0 {
+			t.Errorf("a late answer that nobody signed: %v, recorded %v", err, late)
+		}
+		if err := b.Answer(t.Context(), give("1", yes)); reasonOf(err) != inbox.AnswerLate || !strings.Contains(err.Error(), "its time was over and it was denied before this answer, which has no effect; see") {
+			t.Errorf("an approval of what timed out: %v", err)
+		}
+		if len(late) != 1 || late[0].Broker != b.Name() || late[0].Signature != yes.Signature {
+			t.Errorf("recorded %+v", late)
+		}
+		full = errors.New("full")
+		if err := b.Answer(t.Context(), give("1", no)); !errors.Is(err, full) || !strings.Contains(err.Error(), "could not be recorded") {
+			t.Errorf("one that cannot be recorded: %v", err)
+		}
+		time.Sleep(inbox.KeptFor)
+		for _, a := range []approval.Answer{yes, no} {
+			if err := b.Answer(t.Context(), give("1", a)); reasonOf(err) != inbox.AnswerLate || len(late) != 2 {
+				t.Errorf("long after: %v, recorded %v", err, late)
+			}
+		}
+		if _, err := b.Question("1"); reasonOf(err) != inbox.AnswerLate {
+			t.Errorf("long after: %v", err)
+		}
+		if c := b.Counts(); c.Late != 2 || c.TimedOut != 1 {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// What is kept of what ended is bounded in bytes, the newest first.
+func TestLateAnswersAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inbox.New(inbox.Options{Check: check})
+		large := strings.Repeat("x", inbox.MaxKept/2)
+		for _, id := range []string{"1", "2", "3"} {
+			q := question(t, id, time.Second)
+			q.After = []corpus.Copy{corpus.NewCopy(corpus.Facts{Kind: corpus.File}, large, nil)}
+			<-ask(t.Context(), b, q)
+		}
+		for id, kept := range map[string]bool{"1": false, "2": false, "3": true} {
+			if _, err := b.Question(id); (err == nil) != kept {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+		if n := len(b.List()); n != 3 {
+			t.Errorf("%d are listed", n)
 		}
 	})
 }
@@ -250,7 +311,7 @@ func TestListAndWait(t *testing.T) {
 		if len(list) != 2 || list[0].Request != "1" || list[0].State != inbox.Pending || list[0].Target != "a/1" || list[0].Class != "fs.write.irrev" {
 			t.Errorf("%+v", list)
 		}
-		if q, ok := b.Question("2"); !ok || q.Request != "2" {
+		if q, err := b.Question("2"); err != nil || q.Request != "2" {
 			t.Error("the question is not there")
 		}
 		if err := b.Answer(t.Context(), give("1", no)); err != nil {
@@ -260,8 +321,8 @@ func TestListAndWait(t *testing.T) {
 		if list = b.List(); list[0].Request != "2" || list[1].State != inbox.Denied || list[1].Ended.IsZero() {
 			t.Errorf("%+v", list)
 		}
-		if _, ok := b.Question("1"); ok {
-			t.Error("what ended can still be read")
+		if q, err := b.Question("1"); err != nil || q.Request != "1" {
+			t.Errorf("what ended a moment ago cannot be read: %v", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -332,7 +393,7 @@ func TestRacesAtTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		var late atomic.Int64
-		b := inbox.New(inbox.Options{Check: check, Late: func(string, approval.Answer) { late.Add(1) }})
+		b := inbox.New(inbox.Options{Check: check, Late: func(string, approval.Answer) error { late.Add(1); return nil }})
 		when := []time.Duration{-2, -1, 0, 1, never}
 		outcomes := map[record.Cause]int{}
 		for i := range runs {

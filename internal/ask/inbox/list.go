@@ -29,6 +29,19 @@ func (s State) cause() record.Cause {
 	return record.CauseCancelled
 }
 
+// past says how a question ended.
+func (s State) past() string {
+	switch s {
+	case Approved:
+		return "it was approved"
+	case Denied:
+		return "it was denied"
+	case TimedOut:
+		return "its time was over and it was denied"
+	}
+	return "nobody waited for it any more and it was denied"
+}
+
 // Item is one question in a list.
 type Item struct {
 	Request  string
@@ -46,12 +59,12 @@ type Item struct {
 	Ended    time.Time // zero while it waits
 }
 
-func (p *post) item(state State, ended time.Time) Item {
-	q, target := p.question, p.question.Envelope.Target()
+// itemOf is a question that was just asked.
+func itemOf(q approval.Question, group int64, now time.Time) Item {
+	target := q.Envelope.Target()
 	return Item{
-		Request: q.Request, Group: p.group.number, Agent: q.Agent, Session: q.Session, Skill: q.Skill.Name, Level: q.Level,
-		Op: q.Op, Class: target.Capability().String(), Target: target.String(), State: state,
-		Asked: p.asked, Deadline: q.Deadline, Ended: ended,
+		Request: q.Request, Group: group, Agent: q.Agent, Session: q.Session, Skill: q.Skill.Name, Level: q.Level,
+		Op: q.Op, Class: target.Capability().String(), Target: target.String(), State: Pending, Asked: now, Deadline: q.Deadline,
 	}
 }
 
@@ -61,21 +74,18 @@ func (b *Inbox) List() []Item {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := make([]Item, 0, len(b.order)+len(b.recent))
-	for _, p := range b.order {
-		out = append(out, p.item(Pending, time.Time{}))
+	for _, p := range slices.Concat(b.order, b.recent) {
+		out = append(out, p.item)
 	}
-	return append(out, b.recent...)
+	return out
 }
 
-// Question is a question that waits. Its slices are not the caller's to change.
-func (b *Inbox) Question(id string) (approval.Question, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	p := b.waiting[id]
-	if p == nil {
-		return approval.Question{}, false
-	}
-	return p.question, true
+// Question is a question that waits, or that ended and is still kept. Its slices
+// are not the caller's to change. The error is *[Error], answer-unknown or
+// answer-late.
+func (b *Inbox) Question(id string) (approval.Question, error) {
+	_, q, err := b.find(id)
+	return q, err
 }
 
 // Group lists the ids of what was asked together with a question and still
@@ -83,14 +93,15 @@ func (b *Inbox) Question(id string) (approval.Question, bool) {
 func (b *Inbox) Group(id string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := b.waiting[id]
-	if p == nil {
+	p := b.posts[id]
+	if p == nil || p.ended() {
 		return nil
 	}
-	posts := slices.DeleteFunc(slices.Clone(p.group.posts), func(p *post) bool { return p.ended })
-	out := make([]string, len(posts))
-	for i, p := range posts {
-		out[i] = p.question.Request
+	var out []string
+	for _, o := range p.group.posts {
+		if !o.ended() {
+			out = append(out, o.item.Request)
+		}
 	}
 	return out
 }

@@ -8,7 +8,7 @@ const (
 	Full          Reason = "inbox-full"      // too many questions wait
 	NotAsked      Reason = "question-unfit"  // a group that cannot be asked
 	AnswerLate    Reason = "answer-late"     // the question has ended
-	AnswerUnknown Reason = "answer-unknown"  // there is no such question
+	AnswerUnknown Reason = "answer-unknown"  // there is no such question, or it ended long ago
 	AnswerVoid    Reason = "answer-void"     // the answer does not count; what it wraps says why
 	Unattended    Reason = "inbox-unchecked" // nothing here can check an answer
 )

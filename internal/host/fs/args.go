@@ -90,7 +90,7 @@ func parse(env capability.Envelope) (call, error) {
 		return call{}, wrong(gate.NoHost, "not a call of a file")
 	}
 	var m members
-	if err := canonical.Parse([]byte(env.Arguments()), &m, canonical.Limits{}); err != nil {
+	if err := canonical.Parse(bytesOf(env.Arguments()), &m, canonical.Limits{}); err != nil {
 		return call{}, wrong(gate.ArgumentsBad, "arguments: %v", err).because(err)
 	}
 	c := call{class: target.Capability(), op: m.Op, object: corpus.Name(name, path)}

@@ -202,7 +202,7 @@ func (j *job) settle(places ...*place) error {
 		if i > 0 && p.id.same(places[0].id) {
 			continue
 		}
-		if err := j.h.sys.sync(p.at); err != nil {
+		if err := j.h.syncs.sync(directory{p.id.dev, p.id.ino}, func() error { return j.h.sys.sync(p.at) }); err != nil {
 			return wrong(gate.HostFailed, "it was done, but the disk did not confirm it; check the disk").because(err)
 		}
 	}

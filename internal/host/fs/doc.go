@@ -56,6 +56,7 @@
 //
 // A file that is written is made under the staging name in the directory where
 // it belongs, verified, synced, and exchanged with what is there in one step.
+// Then the directory is synced, for all calls at once that wait for that.
 // What was displaced must be what was planned; if it is not, the two are
 // exchanged back and the reason is conflict. What is deleted is first moved to
 // the staging name, looked at there, and moved back if it is not as planned; so

@@ -35,6 +35,9 @@ type Root struct {
 type Host struct {
 	sys      sys
 	uid, gid uint32
+	syncs    syncs
+	calls    calls
+	blocks   sync.Pool // of *block
 
 	closing sync.RWMutex // held for writing by Close, for reading by who uses a root
 	roots   map[string]*root
@@ -129,7 +132,7 @@ func (h *Host) use(o corpus.Object) (r *root, done func(), err error) {
 
 // Touches implements [gate.Host]. Reads of a listing are the directory alone.
 func (h *Host) Touches(env capability.Envelope) (gate.Touches, error) {
-	c, err := parse(env)
+	c, err := h.calls.of(env)
 	if err != nil {
 		return gate.Touches{}, refusal(c.object, err)
 	}
@@ -160,7 +163,7 @@ func (h *Host) Do(ctx context.Context, p *gate.Permit) (gate.Result, error) {
 }
 
 func (h *Host) do(ctx context.Context, o gate.Order) (gate.Result, error) {
-	c, err := parse(o.Envelope)
+	c, err := h.calls.of(o.Envelope)
 	if err != nil {
 		return gate.Result{}, refusal("", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io/fs"
 	"math"
+	"unsafe"
 
 	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
@@ -143,11 +144,13 @@ func (h *Host) readBytes(ctx context.Context, fd int, f *found, k keeping) error
 		if k.window != nil {
 			k.window(0, data)
 		}
-		f.Copy = corpus.NewCopy(f.Facts, string(data), f.xattrs)
+		f.Copy = corpus.NewCopy(f.Facts, textOf(data), f.xattrs) // nobody writes to data from here on
 		return nil
 	}
 	f.Cut, f.sum = true, sha256.New()
-	err := h.stream(ctx, fd, f.stat.size, make([]byte, min(f.stat.size, 256<<10)), func(off int64, p []byte) {
+	b := h.block()
+	defer h.blocks.Put(b)
+	err := h.stream(ctx, fd, f.stat.size, b[:], func(off int64, p []byte) {
 		f.sum.Write(p)
 		if k.window != nil {
 			k.window(off, p)
@@ -156,6 +159,24 @@ func (h *Host) readBytes(ctx context.Context, fd int, f *found, k keeping) error
 	f.Facts.Content = corpus.Digest(f.sum.Sum(nil))
 	return err
 }
+
+// block is what files are read into piece by piece, one after the other.
+type block [128 << 10]byte
+
+func (h *Host) block() *block {
+	if b, ok := h.blocks.Get().(*block); ok {
+		return b
+	}
+	return new(block)
+}
+
+// Contents pass as bytes to and from the system and are kept as strings. Where
+// nobody writes to the bytes any more the two may share memory: a copy of a file
+// costs as much as its digest.
+
+func textOf(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
+
+func bytesOf(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }
 
 // stream reads exactly size bytes through buffer and expects the end behind
 // them. With each nil it fills the buffer, which is of that size, once.

@@ -14,7 +14,7 @@ import (
 // Plan implements [gate.Host]. Of a read it is empty. A directory is not deleted
 // or renamed while the session has staged something in it.
 func (h *Host) Plan(ctx context.Context, env capability.Envelope, staged gate.Staged) (gate.Plan, error) {
-	c, err := parse(env)
+	c, err := h.calls.of(env)
 	if err != nil {
 		return gate.Plan{}, refusal("", err)
 	}

@@ -39,10 +39,10 @@ func (j *job) fill(fd int, p *place, was found) (stat, error) {
 	if after.Cut {
 		attrs = was.xattrs
 		if err = j.copy(fd, p, sum); err == nil {
-			err = j.write(fd, []byte(j.call.data), sum)
+			err = j.write(fd, bytesOf(j.call.data), sum)
 		}
 	} else {
-		err = j.write(fd, []byte(after.Data), sum)
+		err = j.write(fd, bytesOf(after.Data), sum)
 	}
 	if err == nil {
 		err = j.dress(fd, id, after.Facts, attrs)
@@ -57,6 +57,7 @@ func (j *job) fill(fd int, p *place, was found) (stat, error) {
 	return id, err
 }
 
+// write only reads data, which may be the bytes of a string.
 func (j *job) write(fd int, data []byte, sum hash.Hash) error {
 	sum.Write(data)
 	for len(data) > 0 {
@@ -87,7 +88,9 @@ func (j *job) copy(fd int, p *place, sum hash.Hash) error {
 		return err
 	}
 	var failed error
-	err = j.h.stream(j.ctx, from, st.size, make([]byte, min(st.size, 1<<20)), func(_ int64, b []byte) {
+	block := j.h.block()
+	defer j.h.blocks.Put(block)
+	err = j.h.stream(j.ctx, from, st.size, block[:], func(_ int64, b []byte) {
 		if failed == nil {
 			failed = j.write(fd, b, sum)
 		}

@@ -4,9 +4,9 @@
 // # What an object's state is
 //
 // That of package corpus, from what was found without following a link anywhere below the root and without opening
-// anything but regular files and directories. Hard links are names like others. A file is looked at, read and looked at
-// again; if the looks differ it is read again, up to six times in about 30 ms. What changed so shortly before that the
-// clock of the file system may not have ticked since is read twice.
+// anything that a look, or the listing in a walk, does not call a regular file or directory. Hard links are names like
+// others. A file is looked at, read and looked at again; if the looks differ it is read again, up to six times in about
+// 30 ms. What changed so shortly before that the clock of the file system may not have ticked since is read twice.
 //
 // Unreadable is
 //

@@ -1,6 +1,7 @@
 package rehash
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -166,15 +167,27 @@ func (o *Observer) stateOfFile(ctx context.Context, dir *beneath.Dir, name strin
 		return "", err
 	}
 	defer f.Close()
-	content, err := o.hash(ctx, f, facts.Size)
+	return o.stateOfStream(ctx, f, facts)
+}
+
+// listed is observe for what a listing says is a file, with one look less: the opened file is what is looked at before and
+// after. It is false for what is something else by now, or not at rest: then observe finds out what it is.
+func (o *Observer) listed(ctx context.Context, dir *beneath.Dir, name string) (seen, bool) {
+	at := o.options.Now()
+	f, facts, err := dir.StreamListed(name)
+	if err != nil {
+		return seen{}, false
+	}
+	defer f.Close()
+	state, err := o.stateOfStream(ctx, f, facts)
+	return seen{facts, state, settled(facts, at)}, err == nil
+}
+
+// stateOfStream reads an open file, which is what facts say before and after.
+func (o *Observer) stateOfStream(ctx context.Context, f *beneath.Stream, facts beneath.Facts) (corpus.State, error) {
+	content, err := o.content(ctx, f, facts.Size)
 	if err != nil {
 		return "", err
-	}
-	if f.Recent() {
-		again, err := o.hash(ctx, f, facts.Size)
-		if err != nil || again != content {
-			return "", errChanged
-		}
 	}
 	attrs, err := f.Xattrs(corpus.Counts, maxXattrs)
 	if err != nil {
@@ -189,16 +202,41 @@ func (o *Observer) stateOfFile(ctx context.Context, dir *beneath.Dir, name strin
 	}.State(), nil
 }
 
-// hash is over exactly size bytes. That the file ends behind them another look must show, unless it was longer already.
-func (o *Observer) hash(ctx context.Context, f *beneath.Stream, size int64) (corpus.Digest, error) {
+// content digests exactly size bytes, and where the times alone would not show a further change sees to it that another reading
+// finds the same. That the file ends behind them another look must show, unless it was longer already.
+func (o *Observer) content(ctx context.Context, f *beneath.Stream, size int64) (corpus.Digest, error) {
 	b := o.buffers.Get().(*buffer)
 	defer o.buffers.Put(b)
-	if size < int64(len(b)) {
-		n, err := f.ReadSome(b[:size+1], 0) // most files at one go
-		if int64(n) == size && (err == nil || err == io.EOF) {
-			return sha256.Sum256(b[:size]), nil
+	if whole(f, b, size) { // as most are
+		if f.Recent() {
+			again := o.buffers.Get().(*buffer)
+			defer o.buffers.Put(again)
+			if !whole(f, again, size) || !bytes.Equal(b[:size], again[:size]) {
+				return corpus.Digest{}, errChanged
+			}
+		}
+		return sha256.Sum256(b[:size]), nil
+	}
+	first, err := hash(ctx, f, b, size)
+	if err == nil && f.Recent() {
+		if again, err := hash(ctx, f, b, size); err != nil || again != first {
+			return corpus.Digest{}, errChanged
 		}
 	}
+	return first, err
+}
+
+// whole reads a file of this size at one go, and says whether that was possible.
+func whole(f *beneath.Stream, b *buffer, size int64) bool {
+	if size >= int64(len(b)) {
+		return false
+	}
+	n, err := f.ReadSome(b[:size+1], 0)
+	return int64(n) == size && (err == nil || err == io.EOF)
+}
+
+// hash reads piece by piece.
+func hash(ctx context.Context, f *beneath.Stream, b *buffer, size int64) (corpus.Digest, error) {
 	h := sha256.New()
 	for off := int64(0); ; {
 		if err := ctx.Err(); err != nil {

@@ -136,7 +136,11 @@ func (w *walk) look(ctx context.Context, dir *beneath.Dir, at place, entries []b
 	if err != nil {
 		return nil, nil, err
 	}
-	files = slices.Concat(found...)
+	if len(found) == 1 {
+		files = found[0] // most directories, and no copy
+	} else {
+		files = slices.Concat(found...)
+	}
 	isDir := func(o object) bool {
 		return o.seen.facts.Kind == beneath.Directory && o.seen.state != corpus.Unreadable
 	}
@@ -163,9 +167,15 @@ func (w *walk) lookAt(ctx context.Context, dir *beneath.Dir, at place, entries [
 		case len(name) > w.options.Name:
 			return nil, w.beyond(NameTooLong, name, w.options.Name, "bytes long")
 		}
-		now, err := w.observe(ctx, dir, e.Name, was)
-		if err != nil {
-			return nil, err
+		now, done := seen{}, false
+		if e.Kind == beneath.Regular && !was.settled { // which must be read in any case
+			now, done = w.listed(ctx, dir, e.Name)
+		}
+		if !done {
+			var err error
+			if now, err = w.observe(ctx, dir, e.Name, was); err != nil {
+				return nil, err
+			}
 		}
 		if now.state != corpus.Absent {
 			found = append(found, object{name, now})

@@ -30,17 +30,19 @@ func (s *Store) Append(ctx context.Context, b audit.Batch) error {
 	if err := s.check(b); err != nil {
 		return fmt.Errorf("%q: batch %d: %w", s.dir, b.First, err)
 	}
-	if err := s.owned(); err != nil {
-		return s.poison(err)
+	if !s.fits(b) {
+		if err := s.owned(); err != nil {
+			return s.poison(err)
+		}
+		full, err := s.prepare(b)
+		if err != nil {
+			return s.poison(err)
+		}
+		if full != nil {
+			return fmt.Errorf("%w: %q has no room for %d bytes and %d in reserve; make room on the disk: %w", audit.ErrFull, s.dir, len(b.Lines), b.Reserve, full)
+		}
 	}
-	full, err := s.prepare(b)
-	if err != nil {
-		return s.poison(err)
-	}
-	if full != nil {
-		return fmt.Errorf("%w: %q has no room for %d bytes and %d in reserve; make room on the disk: %w", audit.ErrFull, s.dir, len(b.Lines), b.Reserve, full)
-	}
-	if err := s.owned(); err != nil { // to prepare may have taken long
+	if err := s.owned(); err != nil { // also after preparing, which may have taken long
 		return s.poison(err)
 	}
 	if err := s.tail.write(b.Lines); err != nil {
@@ -69,6 +71,13 @@ func (s *Store) check(b audit.Batch) error {
 		return fmt.Errorf("the last segment begins with line %d and has %d bytes of lines, so this batch cannot be next", first, s.tail.end)
 	}
 	return nil
+}
+
+// fits says whether there is room for a batch and its reserve already, so that
+// prepare would change nothing. Most batches find it.
+func (s *Store) fits(b audit.Batch) bool {
+	t := s.tail
+	return b.Reserve <= mostReserve && t != nil && !t.soiled && t.end < s.opts.SegmentBytes && int64(len(b.Lines))+b.Reserve <= t.room()
 }
 
 // prepare makes room for a batch and its reserve, in a new segment if the old one is long enough. full says why there is none; then

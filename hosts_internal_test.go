@@ -1,0 +1,48 @@
+package iff
+
+import (
+	"testing"
+
+	"github.com/iff-run/iff/internal/home"
+	"github.com/iff-run/iff/label"
+)
+
+// A server that works in a corpus speaks with at least the corpus's label.
+func TestServersDominateTheirCorpora(t *testing.T) {
+	scheme, _ := label.Builtin("default")
+	low, high := scheme.Bottom(), scheme.Top()
+	for name, c := range map[string]struct {
+		dir     string
+		command []string
+		label   label.Label
+		ok      bool
+	}{
+		"elsewhere":         {"/srv", []string{"server"}, low, true},
+		"in it":             {"/notes/a", []string{"server"}, low, false},
+		"above it":          {"/", []string{"server"}, low, false},
+		"told in a word":    {"", []string{"server", "/notes"}, low, false},
+		"beside it":         {"/notes2", []string{"server", "notes"}, low, true},
+		"in it, high":       {"/notes", []string{"server"}, high, true},
+		"in it, not absent": {"/notes", []string{"server"}, label.Label{}, false},
+	} {
+		config := home.Config{
+			Corpora:   []home.CorpusConfig{{Name: "work", Root: "/notes", Label: high}},
+			Upstreams: []home.UpstreamConfig{{Name: "s", Dir: c.dir, Command: c.command, Label: c.label}},
+		}
+		if err := dominated(config); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The service that answers questions is no place for an agent's requests.
+func TestWebhookAddress(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://127.0.0.1:8443/": "127.0.0.1:8443", "http://localhost/x": "127.0.0.1:80", "https://[::1]/": "[::1]:443", "https://a.example/": "",
+	} {
+		at, ok := webhookAddress(home.Config{Webhook: &home.WebhookConfig{URL: url}})
+		if ok != (want != "") || ok && at.String() != want {
+			t.Errorf("%s: %s, %v", url, at, ok)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Agents of other users have sockets of their own, and are told apart by the
+// kernel's word: not by what they could reach.
+func TestShared(t *testing.T) {
+	for name, c := range map[string]struct {
+		peer  int
+		alone bool
+		want  string // at the shared agent.sock
+	}{
+		"an agent":        {peer: 4242, want: ""},
+		"another user":    {peer: 4243, want: string(NotAgent)},
+		"root":            {peer: 0, want: string(NotAgent)},
+		"alone, an agent": {peer: 4242, alone: true, want: ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, dir, shared := newFake(), filepath.Join(t.TempDir(), "run"), t.TempDir()
+			must(t, os.Chmod(shared, 0o750))
+			s, err := Listen(dir, Options{
+				Agents: f, Operator: operator{f}, MCP: func(context.Context, net.Conn, Peer) {}, Shared: Shared{Dir: shared, UIDs: []int{4242}, Alone: c.alone},
+			})
+			must(t, err)
+			s.peerOf = func(*net.UnixConn) (Peer, error) { return Peer{UID: c.peer, SameUID: true}, nil }
+			go func() { _ = s.Serve(context.Background()) }()
+			defer s.Close()
+			client, err := Dial(t.Context(), filepath.Join(shared, AgentSocket))
+			must(t, err)
+			defer client.Close()
+			err = client.Call(t.Context(), "session.open", OpenRequest{Agent: "a"}, nil)
+			var fault *Fault
+			if got := errors.As(err, &fault); got != (c.want != "") || got && fault.Reason != c.want {
+				t.Errorf("%v, not %q", err, c.want)
+			}
+			for path, want := range map[string]bool{
+				filepath.Join(dir, AgentSocket): !c.alone, filepath.Join(dir, MCPSocket): !c.alone, filepath.Join(dir, OperatorSocket): true,
+				filepath.Join(shared, MCPSocket): true, filepath.Join(shared, OperatorSocket): false,
+			} {
+				if _, err := os.Lstat(path); (err == nil) != want {
+					t.Errorf("%s: %v", path, err)
+				}
+			}
+			must(t, s.Close())
+			if left, err := os.ReadDir(shared); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+func TestSharedUnsafe(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.Chmod(dir, 0o777))
+	f := newFake()
+	_, err := Listen(filepath.Join(t.TempDir(), "run"), Options{Agents: f, Operator: operator{f}, Shared: Shared{Dir: dir, UIDs: []int{1}}})
+	if !is(err, DirUnsafe) {
+		t.Errorf("a directory that anybody writes to: %v", err)
+	}
+}
