@@ -33,7 +33,7 @@ var rows = map[string]int{
 	"internal/keyfile": 6, "internal/keyfile/keyfiletest": 7, "internal/store/file": 6, "internal/anchor": 6, "internal/witness": 6,
 	"internal/witness/witnesstest": 7,
 	"internal/home":                7,
-	"":                             8, "ensemble": 8, "internal/serve": 9,
+	"":                             8, "ensemble": 8, "ensemble/sweep": 9, "ensemble/model": 9, "internal/serve": 9,
 	"internal/mcpgate": 10, "internal/connect": 10, "internal/connect/model": 9, "internal/hook": 10,
 	"cmd/iff": 11, "docs": 11, "vectors/gen": 11, "internal/crashtest": 11, "internal/honest": 11, "internal/gatecrash": 11, "verdict/compare": 11,
 	"examples/webhook/receiver": 10, "examples/webhook": 11, "examples/chat": 11, "test/e2e": 12, "test/e2e/playmodel": 11,
@@ -135,7 +135,7 @@ func TestPureRowsStayPure(t *testing.T) {
 }
 
 // testOnly are packages that only tests and the vector generator import.
-var testOnly = []string{"audit/audittest", "internal/witness/witnesstest", "internal/trusttest", "internal/durable/durabletest", "internal/keyfile/keyfiletest", "vectors/gen", "ensemble", "internal/honest", "internal/crashtest", "internal/gatecrash", "gate/gatetest", "verdict/verdicttest", "verdict/compare"}
+var testOnly = []string{"audit/audittest", "internal/witness/witnesstest", "internal/trusttest", "internal/durable/durabletest", "internal/keyfile/keyfiletest", "vectors/gen", "internal/honest", "internal/crashtest", "internal/gatecrash", "gate/gatetest", "verdict/verdicttest", "verdict/compare"}
 
 func TestNothingForTestsShips(t *testing.T) {
 	shipped := list(t, `{{join .Deps " "}}`)["cmd/iff"]

@@ -19,11 +19,11 @@ import (
 var surface = map[any]string{
 	(*iff.Boot)(nil):   "Close Load Lock Refused",
 	(*iff.Locked)(nil): "Start",
-	// Narrow and NarrowTo only take away. Forgive clears level and mark on an
+	// Narrow and NarrowTo only take away; NoteRefused only counts. Forgive clears level and mark on an
 	// operator's word, and Settle takes one: surfaces for agents reach a Session
 	// alone. Inbox takes signed answers. Gate is for packages of this module, which
 	// alone can name its parts.
-	(*iff.Runtime)(nil): `Barrier Close Fence Forgive Gate Home Hooked Inbox Interrupted Narrow NarrowTo Open Operator Pause Profile Refused Resume
+	(*iff.Runtime)(nil): `Barrier Close Fence Forgive Gate Home Hooked Inbox Interrupted Narrow NarrowTo NoteRefused Open Operator Pause Profile Refused Resume
 		Session Sessions Settle Skills Standing State Stop Tools Trust Unanchored Verdict VerdictBetween`,
 	(*iff.Session)(nil): "Agent Begin Call Close Commit Flows ID Over ReadSkill Rollback Skills Use",
 }

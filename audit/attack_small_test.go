@@ -174,8 +174,8 @@ func TestAppendHeedsContextBesideClose(t *testing.T) {
 	}()
 	select {
 	case <-returned:
-	case <-time.After(3 * time.Second):
-		t.Error("Append did not return 3 s after its deadline of 50 ms")
+	case <-time.After(time.Minute):
+		t.Error("Append did not return a minute after its deadline of 50 ms")
 	}
 	close(hang)
 	for range 600 {

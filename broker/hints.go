@@ -17,9 +17,9 @@ func hintsOf(arguments string) hints {
 	var h hints
 	rest := strings.TrimPrefix(arguments, "{")
 	for strings.HasPrefix(rest, `"`) {
-		n := quotedLength(rest)
+		n := canonical.StringLength(rest)
 		key, value := rest[:n], strings.TrimPrefix(rest[n:], ":")
-		n = valueLength(value)
+		n = canonical.ValueLength(value)
 		switch key {
 		case `"op"`:
 			h.op = textOf(value[:n])
@@ -31,29 +31,6 @@ func hintsOf(arguments string) hints {
 		rest = strings.TrimPrefix(value[n:], ",")
 	}
 	return h
-}
-
-// valueLength is how long the JSON value is that text begins with.
-func valueLength(text string) int {
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			i += quotedLength(text[i:]) - 1
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 {
-				return i
-			}
-			depth--
-		case ',':
-			if depth == 0 {
-				return i
-			}
-		}
-	}
-	return len(text)
 }
 
 // textOf is a JSON string's text; empty for another value.

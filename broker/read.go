@@ -10,6 +10,7 @@ import (
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/x/exp/ast"
 
+	"github.com/iff-run/iff/internal/canonical"
 	"github.com/iff-run/iff/internal/visible"
 )
 
@@ -84,7 +85,7 @@ func checkText(f PolicyFile) error {
 		case c == '\n':
 			line++
 		case c == '"':
-			n = quotedLength(text)
+			n = canonical.StringLength(text) // Cedar ends them as JSON does
 			line += strings.Count(text[:n], "\n")
 		case strings.HasPrefix(text, "//"):
 			if n = strings.IndexByte(text, '\n'); n < 0 {
@@ -108,21 +109,6 @@ func checkText(f PolicyFile) error {
 		text = text[n:]
 	}
 	return nil
-}
-
-// quotedLength is how long the string literal is that text begins with.
-func quotedLength(text string) int {
-	for i := 1; i < len(text); i++ {
-		n := strings.IndexAny(text[i:], "\"\\")
-		if n < 0 {
-			break
-		}
-		if i += n; text[i] == '"' {
-			return i + 1
-		}
-		i++
-	}
-	return len(text)
 }
 
 // nameRules names rules by file and line, by the column too where that is not

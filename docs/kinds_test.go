@@ -27,7 +27,7 @@ var bodies = []record.Body{
 	record.ReversibleRequest{}, record.Decision{}, record.LateDecision{}, record.Intent{}, record.Executed{}, record.Error{},
 	record.Staged{}, record.CommitIntent{}, record.Committed{}, record.RollbackIntent{}, record.RolledBack{}, record.Resolved{},
 	record.Mutation{}, record.Boot{}, record.Lock{}, record.Session{}, record.Barrier{}, record.Verdict{}, record.Recovery{},
-	record.Checkpoint{}, record.Tool{}, record.Hook{},
+	record.Checkpoint{}, record.Tool{}, record.Hook{}, record.Refused{},
 }
 
 // closedSets are the token types of package record with their constants, read

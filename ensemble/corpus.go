@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/iff-run/iff/corpus"
+	"github.com/iff-run/iff/skill"
 )
 
 // CorpusName is the name of every ensemble's corpus.
@@ -112,15 +113,19 @@ func room(dir string) string {
 // touches, in a directory of its own below dir. An empty dir is memory where the
 // system has it. What the files are follows from the seed alone.
 func (k *Kit) NewCorpus(dir string, n, spares int, seed uint64) (*Corpus, error) {
-	if k == nil || k.skills == nil {
+	if k == nil || k.wild.skills == nil {
 		return nil, errors.New("the kit was not made by NewKit")
 	}
+	return k.newCorpus(dir, n, spares, seed, Wild)
+}
+
+func (k *Kit) newCorpus(dir string, n, spares int, seed uint64, cast Cast) (*Corpus, error) {
 	base, err := os.MkdirTemp(room(dir), "iff-ensemble-")
 	if err != nil {
 		return nil, err
 	}
 	c := &Corpus{base: base, texts: make(map[string]string)}
-	if err := c.fill(k, n, spares, seed); err != nil {
+	if err := c.fill(k.of(cast), n, spares, seed, cast); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(base))
 	}
 	return c, nil
@@ -129,7 +134,7 @@ func (k *Kit) NewCorpus(dir string, n, spares int, seed uint64) (*Corpus, error)
 // Dir is the root of the corpus.
 func (c *Corpus) Dir() string { return filepath.Join(c.base, CorpusName) }
 
-func (c *Corpus) fill(k *Kit, n, spares int, seed uint64) error {
+func (c *Corpus) fill(lib *library, n, spares int, seed uint64, cast Cast) error {
 	err := os.Mkdir(c.Dir(), 0o755)
 	if err == nil {
 		c.root, err = os.OpenRoot(c.Dir())
@@ -146,9 +151,12 @@ func (c *Corpus) fill(k *Kit, n, spares int, seed uint64) error {
 	for _, d := range emptyDirectories {
 		err = errors.Join(err, c.mkdir(d))
 	}
-	err = errors.Join(err, c.mkdir("skills"), c.mkdir(volatileDir), c.write(control, "Ask before you delete.\n", 0o644), c.oddities(n, seed))
-	for name, files := range k.files {
-		if err == nil && name != "base" {
+	err = errors.Join(err, c.mkdir("skills"), c.mkdir(volatileDir), c.write(control, "Ask before you delete.\n", 0o644))
+	if cast == Wild {
+		err = errors.Join(err, c.oddities(n, seed))
+	}
+	for name, files := range lib.files {
+		if err == nil && name != skill.BaseName {
 			err = c.addSkill(name, files)
 		}
 	}
@@ -241,6 +249,38 @@ func (c *Corpus) write(name, text string, mode uint32) error {
 	}
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Chmod(fs.FileMode(mode&0o777)), f.Close())
+}
+
+// text is what a file says now, and whether there is one.
+func (c *Corpus) text(name string) (string, bool) {
+	if c.check() != nil {
+		return "", false
+	}
+	data, err := c.root.ReadFile(name)
+	return string(data), err == nil
+}
+
+// there lists the files below the directories that agents work in, sorted.
+func (c *Corpus) there() []string {
+	var out []string
+	for _, d := range directories {
+		out = append(out, c.in(d.name)...)
+	}
+	for _, d := range emptyDirectories {
+		out = append(out, c.in(d)...)
+	}
+	return out
+}
+
+func (c *Corpus) in(dir string) []string {
+	var out []string
+	entries, _ := os.ReadDir(filepath.Join(c.Dir(), dir)) // what cannot be read is not there
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			out = append(out, dir+"/"+e.Name())
+		}
+	}
+	return out
 }
 
 func (c *Corpus) remove(name string) error {

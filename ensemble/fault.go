@@ -59,6 +59,8 @@ type Want struct {
 	Class   verdict.Class
 	With    []verdict.Class // that may be found beside it, as what the fault left behind
 	Objects []corpus.Object // no other is named
+
+	gap bool // any class of a gap will do for Class
 }
 
 // met says whether findings are those that are wanted.
@@ -66,7 +68,7 @@ func (w Want) met(findings []verdict.Finding) bool {
 	hit := w.Class == ""
 	for _, f := range findings {
 		switch {
-		case f.Class == w.Class:
+		case f.Class == w.Class, w.gap && slices.Contains(gaps, f.Class):
 			hit = true
 		case !slices.Contains(w.With, f.Class):
 			return false

@@ -18,7 +18,7 @@ type injection struct {
 	*stage
 	rand  *rand.Rand
 	class capability.Capability // of its calls; no agent makes one of it meanwhile
-	taken int                   // spare files so far
+	taken []string              // files so far
 	made  int                   // new names so far
 }
 
@@ -59,10 +59,32 @@ func wanted(class verdict.Class, paths ...string) Want {
 	return w
 }
 
-// spare is a file that no agent touches.
+// spare is a file that no agent touches; in the paper's cast it is any file.
 func (i *injection) spare() string {
-	i.taken++
-	return i.corpus.spares[i.taken-1]
+	path := ""
+	if i.config.Cast == Paper {
+		path = i.any()
+	} else {
+		path = i.corpus.spares[len(i.taken)]
+	}
+	i.taken = append(i.taken, path)
+	return path
+}
+
+// any is a file that is there now.
+func (i *injection) any() string {
+	return pick(i.rand, slices.DeleteFunc(i.corpus.there(), func(path string) bool { return slices.Contains(i.taken, path) })...)
+}
+
+// ensure has the first agent make files, if agents have left fewer than a fault
+// needs.
+func (i *injection) ensure(ctx context.Context) error {
+	for n := len(i.corpus.there()); n < spares; n++ {
+		if err := i.do(ctx, i.on("create", i.fresh()).call); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fresh is a name in a directory that stays, and that no agent uses.
@@ -183,7 +205,8 @@ func (i *injection) calmly(ctx context.Context, f func(context.Context) error) e
 // stealth changes an object behind the gate's back: a file that is there, or a new
 // one.
 func (i *injection) stealth(path string) error {
-	if _, there := i.corpus.texts[path]; !there {
+	text, there := i.corpus.text(path)
+	if !there {
 		return i.corpus.write(path, i.words(), 0o644)
 	}
 	switch i.rand.IntN(4) {
@@ -192,7 +215,7 @@ func (i *injection) stealth(path string) error {
 	case 1:
 		return i.corpus.chmod(path, 0o640)
 	case 2:
-		return i.corpus.write(path, i.corpus.texts[path]+i.words(), 0o644)
+		return i.corpus.write(path, text+i.words(), 0o644)
 	}
 	return i.scribble(path)
 }

@@ -171,7 +171,10 @@ func (i *injection) overlapAfter(ctx context.Context) (Want, error) {
 var errHalf = &gate.Refusal{Reason: gate.NoRoom, Detail: "the disk is full; make room"}
 
 func (i *injection) partial(ctx context.Context) (Want, error) {
-	op := pick(i.rand, "tree", "rename", "write")
+	op := pick(i.rand, "rename", "write")
+	if i.config.Cast == Wild && i.rand.IntN(3) == 0 {
+		op = "tree"
+	}
 	v := victim{op: op, path: tree, call: irreversible(tree, args{Op: "delete", Recursive: true})}
 	if op != "tree" {
 		v = i.victim(op)
@@ -206,8 +209,8 @@ func (i *injection) partial(ctx context.Context) (Want, error) {
 }
 
 func (i *injection) tamper(context.Context) (Want, error) {
-	path := pick(i.rand, control, "skills/"+keeperSkill+"/SKILL.md", "skills/"+editorSkill+"/skill.iff.json", "skills/"+minutesSkill+"/extra.md")
-	if path == control && i.rand.IntN(2) == 0 {
+	path := pick(i.rand, control, "skills/"+editorSkill+"/SKILL.md", "skills/"+editorSkill+"/skill.iff.json", "skills/"+editorSkill+"/extra.md")
+	if _, there := i.corpus.text(path); path == control && there && i.rand.IntN(2) == 0 {
 		return wanted(verdict.Tamper, path), i.corpus.remove(path)
 	}
 	return wanted(verdict.Tamper, path), i.scribble(path)
@@ -221,8 +224,9 @@ func (i *injection) restored(ctx context.Context) (Want, error) {
 	if i.rand.IntN(2) == 0 {
 		path = i.spare()
 	}
+	text, _ := i.corpus.text(path)
 	return Want{}, i.struck(ctx, v.call, i.beside(func() error {
-		return errors.Join(i.scribble(path), i.corpus.write(path, i.corpus.texts[path], 0o644))
+		return errors.Join(i.scribble(path), i.corpus.write(path, text, 0o644))
 	}, idle))
 }
 

@@ -40,11 +40,26 @@ type Kit struct {
 	root   *trust.Root
 	narrow *trust.Root // the same, with the adopter revoked
 	scheme *label.Scheme
-	skills *skill.Set
-	files  map[string][]skillFile // of each skill, by name
-	loads  []record.Entry         // what loading recorded
+	wild   library
+	paper  library
 
 	log, operator, approver, adopter, stranger *keyfile.Key
+}
+
+// library is what a cast's skills are: those, their files by name, and what loading
+// them recorded.
+type library struct {
+	skills *skill.Set
+	files  map[string][]skillFile
+	loads  []record.Entry
+}
+
+// of is the library of a cast.
+func (k *Kit) of(c Cast) *library {
+	if c == Paper {
+		return &k.paper
+	}
+	return &k.wild
 }
 
 type skillFile struct {
@@ -54,7 +69,7 @@ type skillFile struct {
 
 // NewKit makes keys, a trust root and skills.
 func NewKit(ctx context.Context) (*Kit, error) {
-	k := &Kit{files: make(map[string][]skillFile)}
+	k := new(Kit)
 	for _, key := range []**keyfile.Key{&k.log, &k.operator, &k.approver, &k.adopter, &k.stranger} {
 		var err error
 		if *key, err = keyfile.Generate(); err != nil {
@@ -68,8 +83,10 @@ func NewKit(ctx context.Context) (*Kit, error) {
 	if err := k.makeTrust(); err != nil {
 		return nil, fmt.Errorf("trust root: %w", err)
 	}
-	if err := k.load(ctx); err != nil {
-		return nil, fmt.Errorf("skills: %w", err)
+	for _, c := range []Cast{Wild, Paper} {
+		if err := k.load(ctx, c); err != nil {
+			return nil, fmt.Errorf("skills: %w", err)
+		}
 	}
 	return k, nil
 }
@@ -139,7 +156,7 @@ var skillTerms = []terms{
 
 // load signs the skills and loads them, from a directory that is gone afterwards:
 // every corpus gets copies.
-func (k *Kit) load(ctx context.Context) (err error) {
+func (k *Kit) load(ctx context.Context, c Cast) (err error) {
 	dir, err := os.MkdirTemp(room(""), "iff-kit-")
 	if err != nil {
 		return err
@@ -149,16 +166,21 @@ func (k *Kit) load(ctx context.Context) (err error) {
 	loader := skill.NewLoader(skill.Terms{
 		Root: k.root, Clearance: k.scheme.Top(), State: new(record.State), Operator: operatorID, Now: time.Now(),
 	}, kept)
+	lib := k.of(c)
+	lib.files = make(map[string][]skillFile)
 	for _, t := range skillTerms {
-		if err := k.sign(ctx, filepath.Join(dir, t.name), t, loader); err != nil {
+		if c == Paper && t.name != skill.BaseName && t.name != editorSkill {
+			continue
+		}
+		if err := k.sign(ctx, lib, filepath.Join(dir, t.name), t, loader); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
-	k.skills, k.loads = loader.Freeze(), kept.entries
+	lib.skills, lib.loads = loader.Freeze(), kept.entries
 	return nil
 }
 
-func (k *Kit) sign(ctx context.Context, dir string, t terms, loader *skill.Loader) error {
+func (k *Kit) sign(ctx context.Context, lib *library, dir string, t terms, loader *skill.Loader) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
@@ -168,7 +190,7 @@ func (k *Kit) sign(ctx context.Context, dir string, t terms, loader *skill.Loade
 	}
 	if t.text != "" {
 		text := fmt.Appendf(nil, "---\nname: %s\ndescription: %s\n---\n\nRead first, then %s.\n", t.name, t.text, t.text)
-		if err := k.keep(dir, t.name, "SKILL.md", text); err != nil {
+		if err := lib.keep(dir, t.name, "SKILL.md", text); err != nil {
 			return err
 		}
 	}
@@ -191,7 +213,7 @@ func (k *Kit) sign(ctx context.Context, dir string, t terms, loader *skill.Loade
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(k.keep(dir, t.name, manifest.FileName, sidecar.Manifest), k.keep(dir, t.name, manifest.SignatureFileName, sidecar.Signature)); err != nil {
+	if err := errors.Join(lib.keep(dir, t.name, manifest.FileName, sidecar.Manifest), lib.keep(dir, t.name, manifest.SignatureFileName, sidecar.Signature)); err != nil {
 		return err
 	}
 	_, err = loader.Load(ctx, p.WithSidecar(sidecar))
@@ -199,8 +221,8 @@ func (k *Kit) sign(ctx context.Context, dir string, t terms, loader *skill.Loade
 }
 
 // keep writes a file of a skill and remembers it for the corpora.
-func (k *Kit) keep(dir, skillName, name string, data []byte) error {
-	k.files[skillName] = append(k.files[skillName], skillFile{name, data})
+func (l *library) keep(dir, skillName, name string, data []byte) error {
+	l.files[skillName] = append(l.files[skillName], skillFile{name, data})
 	return os.WriteFile(filepath.Join(dir, name), data, 0o644)
 }
 

@@ -33,6 +33,7 @@ type Config struct {
 	R     int    // rounds, 1 to [MaxR]
 	Seed  uint64
 	Fault Fault // put in in the middle round; empty for none
+	Cast  Cast
 }
 
 func (c Config) check() error {
@@ -43,6 +44,9 @@ func (c Config) check() error {
 		if v.value < 1 || v.value > v.to {
 			return fmt.Errorf("ensemble: %s is %d; it goes from 1 to %d", v.name, v.value, v.to)
 		}
+	}
+	if c.Cast > Paper {
+		return fmt.Errorf("ensemble: there is no cast %d", c.Cast)
 	}
 	if c.Fault != Honest && !slices.Contains(Faults(), c.Fault) {
 		return fmt.Errorf("ensemble: there is no fault %q", c.Fault)
@@ -66,8 +70,13 @@ type Result struct {
 	Want    Want
 	Verdict record.Result
 	Report  verdict.Report
-	Records int64 // of the log
+	Records int64 // that were judged
 	Calls   int64
+
+	// Literal and Set say whether the run passes by the paper's definition, which
+	// knows nothing of what is put back.
+	Literal, Set bool
+
 	// Odd is what happened that no fault explains: calls in doubt, a log that
 	// failed. A run with one is not as wanted.
 	Odd []string
@@ -115,21 +124,47 @@ const spares = 4
 
 // Run makes a corpus, has agents work on it through a runtime, and judges. An error
 // means that the run could not be made, not that the verdict is not as wanted.
-func (k *Kit) Run(ctx context.Context, c Config) (out Result, err error) {
-	if err := c.check(); err != nil {
-		return Result{}, err
-	}
-	extra := 0
-	if c.Fault != Honest {
-		extra = spares
-	}
-	made, err := k.NewCorpus(c.Dir, c.N, extra, c.Seed)
+func (k *Kit) Run(ctx context.Context, c Config) (Result, error) {
+	p, err := k.Prepare(c)
 	if err != nil {
 		return Result{}, err
 	}
+	return p.Run(ctx)
+}
+
+// Prepared is a run whose corpus is made. Run or Close it.
+type Prepared struct {
+	kit    *Kit
+	config Config
+	corpus *Corpus
+}
+
+// Prepare makes the corpus of a run. One that is made some time ahead costs less to
+// read: of files that have not changed for a moment, a barrier looks at the dates.
+func (k *Kit) Prepare(c Config) (*Prepared, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	extra := 0
+	if c.Fault != Honest && c.Cast == Wild {
+		extra = spares
+	}
+	made, err := k.newCorpus(c.Dir, c.N, extra, c.Seed, c.Cast)
+	if err != nil {
+		return nil, err
+	}
+	return &Prepared{k, c, made}, nil
+}
+
+// Close gives up a run that was not made.
+func (r *Prepared) Close() error { return r.corpus.Close() }
+
+// Run plays the run, judges, and removes the corpus.
+func (r *Prepared) Run(ctx context.Context) (out Result, err error) {
+	k, c, made := r.kit, r.config, r.corpus
 	defer func() { err = errors.Join(err, made.Close()) }()
 	p := &play{
-		stage: stage{kit: k, config: c, corpus: made, approver: &approver{key: k.approver, seed: c.Seed, wary: 20}},
+		stage: stage{kit: k, config: c, corpus: made, approver: c.Cast.approver(k.approver, c.Seed)},
 		rand:  rand.New(rand.NewPCG(c.Seed, 1<<33)), out: Result{Config: c},
 	}
 	p.cast()
@@ -146,8 +181,11 @@ type play struct {
 	stage
 	rand    *rand.Rand
 	agents  []*agent
-	scripts [][]turn
-	first   int64 // record from which the run is judged
+	scripts [][]turn // of the wild cast
+	minds   []Mind   // of the paper's
+	last    []Turn   // of each
+	listed  []string // files that the minds are told of
+	first   int64    // record from which the run is judged
 
 	mu  sync.Mutex // guards out.Odd and out.Calls
 	out Result
@@ -157,6 +195,10 @@ type play struct {
 func (p *play) cast() {
 	for n := range p.config.K {
 		p.agents = append(p.agents, newAgent(p.corpus, p.config.Seed, n))
+	}
+	if p.config.Cast == Paper {
+		p.script()
+		return
 	}
 	for n, a := range p.agents {
 		steady := n == 0 && p.config.Fault != Honest
@@ -177,7 +219,7 @@ func (p *play) whole(ctx context.Context) (err error) {
 	if err := p.rounds(ctx); err != nil {
 		return err
 	}
-	if p.rand.IntN(2) == 0 {
+	if p.config.Cast == Wild && p.rand.IntN(2) == 0 {
 		for _, s := range p.sessions {
 			if err := s.Close(ctx); err != nil {
 				return err
@@ -189,16 +231,33 @@ func (p *play) whole(ctx context.Context) (err error) {
 
 // enter opens the sessions and lets each agent begin with its skill.
 func (p *play) enter(ctx context.Context) error {
-	for n, a := range p.agents {
-		s, err := p.runtime.Open(ctx, runtime.Principal(a.name()), runtime.OpenOptions{Resume: p.interrupted(a)})
-		if err != nil {
-			return err
-		}
-		p.sessions = append(p.sessions, s)
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	for n := range p.agents {
 		p.turn(ctx, n, p.scripts[n][0])
 	}
 	p.first = p.log.State().Size() - 1
 	return nil
+}
+
+// open opens a session for each agent. How many barriers are taken follows from
+// what is at the same time, so that where a fuse counts them it is one by one.
+func (p *play) open(ctx context.Context) error {
+	p.sessions = make([]*runtime.Session, len(p.agents))
+	errs := make([]error, len(p.agents))
+	var wg sync.WaitGroup
+	for n, a := range p.agents {
+		resume := p.interrupted(a)
+		wg.Go(func() {
+			p.sessions[n], errs[n] = p.runtime.Open(ctx, runtime.Principal(a.name()), runtime.OpenOptions{Resume: resume})
+		})
+		if p.config.Fault == Crash {
+			wg.Wait()
+		}
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // interrupted is the session that a crash took from an agent, if it takes it up
@@ -212,10 +271,16 @@ func (p *play) interrupted(a *agent) string {
 	return ""
 }
 
-// rounds has every agent take its turn at once, round after round, with a barrier
-// behind each.
+// rounds has every agent take its turn, round after round: at once, with a barrier
+// behind each, or one by one, as the paper has it, with none.
 func (p *play) rounds(ctx context.Context) error {
 	for round := 1; round <= p.config.R; round++ {
+		if p.config.Cast == Paper {
+			if err := p.oneByOne(ctx, round); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := p.round(ctx, round); err != nil {
 			return err
 		}
@@ -294,9 +359,14 @@ func (p *play) turn(ctx context.Context, n int, t turn) {
 	p.out.Calls += int64(len(replies))
 	p.mu.Unlock()
 	for _, r := range replies {
-		if r.Status == gate.Doubtful || slices.Contains(never, r.Reason) {
-			p.odd(who, fmt.Errorf("%s %s %s: %s", r.Request, r.Status, r.Reason, r.Message))
-		}
+		p.heed(who, r)
+	}
+}
+
+// heed notes a reply that no run has.
+func (p *play) heed(who string, r gate.Reply) {
+	if r.Status == gate.Doubtful || slices.Contains(never, r.Reason) {
+		p.odd(who, fmt.Errorf("%s %s %s: %s", r.Request, r.Status, r.Reason, r.Message))
 	}
 }
 
@@ -315,8 +385,10 @@ func (p *play) odd(who string, err error) {
 var never = []gate.Reason{gate.HostFailed, gate.HostOverdue, gate.InDoubt, gate.LogFailed, gate.TimedOut, gate.NoBroker}
 
 func (p *play) judge(ctx context.Context) error {
-	report, err := p.runtime.VerdictBetween(ctx, p.first, 0)
-	p.out.Verdict, p.out.Report, p.out.Records = report.Result, report, p.log.State().Size()
+	t := newTalk(p.log.Store())
+	report, err := p.runtime.VerdictHeard(ctx, p.first, 0, func(r record.Record) error { return t.hear(ctx, r) })
+	p.out.Verdict, p.out.Report, p.out.Records = report.Result, report, report.To-report.From
+	p.out.Literal, p.out.Set = t.compare()
 	return err
 }
 

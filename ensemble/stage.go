@@ -66,7 +66,7 @@ func (s *stage) openLog(ctx context.Context) error {
 			Origin: s.origin(), Operator: operatorID, Profile: "dev", Scheme: s.kit.scheme.Name(), Root: s.kit.root.Key().Fingerprint(), TrustDigest: s.kit.root.Digest(),
 		}, s.kit.log, opts)
 		if err == nil {
-			_, err = s.log.Append(ctx, s.kit.loads...)
+			_, err = s.log.Append(ctx, s.kit.of(s.config.Cast).loads...)
 		}
 	}
 	if err != nil && s.log == nil {
@@ -96,7 +96,7 @@ func (s *stage) start(ctx context.Context) error {
 		return err
 	}
 	dirs := make(map[string]string)
-	for name := range s.kit.files {
+	for name := range s.kit.of(s.config.Cast).files {
 		dirs[name] = filepath.Join(dir, "skills", name)
 	}
 	labels, err := s.labels()
@@ -104,7 +104,7 @@ func (s *stage) start(ctx context.Context) error {
 		return err
 	}
 	s.runtime, err = runtime.Start(ctx, runtime.Parts{
-		Log: s.log, Recovered: s.found, Trust: s.kit.root, Skills: s.kit.skills, Directories: dirs,
+		Log: s.log, Recovered: s.found, Trust: s.kit.root, Skills: s.kit.of(s.config.Cast).skills, Directories: dirs,
 		Corpora: []runtime.Corpus{{
 			Name: CorpusName, Dir: dir, Label: labels, Volatile: volatile, Observer: s.observer,
 		}},

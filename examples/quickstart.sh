@@ -67,9 +67,10 @@ show() {
   "$@" >>"$work/shown/$name" 2>&1 || { cat "$work/shown/$name"; exit 1; }
 }
 hidden() { # the part of the command line that a terminal would ask for
-  sed -i.bak "s| --passphrase-file $work/passphrase||; s| --yes||" "$work/shown/$1"
+  sed -i.bak "s| --passphrase-file $work/passphrase||; s| --yes||; s| --level user,project||" "$work/shown/$1"
 }
-show connect iff connect opencode . --yes --passphrase-file "$work/passphrase"
+# As root it would be the managed level, in /etc.
+show connect iff connect opencode . --level user,project --yes --passphrase-file "$work/passphrase"
 hidden connect
 show agent timeout 120 opencode run "Report the open invoices of 2025-q3." &
 agent=$!

@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
-CGO_ENABLED=0 go build -o "$work/iff" ./cmd/iff
+CGO_ENABLED=0 go build -trimpath -o "$work/iff" ./cmd/iff
 cp -R examples/invoice-reports "$work/invoice-reports"
 head -c 24 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$work/passphrase"
 cd "$work"

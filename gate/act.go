@@ -77,8 +77,20 @@ func (l *live) preview() (event Event, inTime bool) {
 	for _, c := range plan.After {
 		size += c.Size()
 	}
-	return Planned{ID: l.facts.ID, Size: size, Wider: l.wider(plan)}, true
+	return Planned{ID: l.facts.ID, Size: size, Listed: listed(plan), Wider: l.wider(plan)}, true
 }
+
+// listed is about what a plan takes in the log.
+func listed(plan Plan) int64 {
+	n := 0
+	for _, c := range plan.Changes {
+		n += len(c.Object) + perChange
+	}
+	return int64(n)
+}
+
+// perChange is about what stands around the name of an object in a plan.
+const perChange = 192
 
 // wider says whether a plan changes something that no grant of the active
 // manifest covers.

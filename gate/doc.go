@@ -86,6 +86,27 @@
 // not be recorded leaves the call in doubt. When the log takes no more (Fatal)
 // nothing is begun, not even what an intent is in the log for.
 //
+// # Bounds
+//
+// What an agent asks for in vain is bounded ([Limits]), so that one that floods
+// costs neither people's time nor the disk, and takes nothing from the others.
+// The numbers are those of the zero Limits:
+//
+//	under way     64 calls of a session
+//	questions     20 of an agent wait, 8 of them of one session at most; the last 4
+//	              places are for sessions of which none waits ([TooManyCalls])
+//	not approved  128 MiB a day of an agent, twice the buffer: the envelopes and
+//	              plans in requests that are denied, dropped or not answered yet. A
+//	              session has half of what the agent's other sessions leave
+//	              ([TooMuchAsked])
+//
+// A person is shown all of what is asked, so its envelope is kept before anybody is
+// asked; what is approved stops to count. A call that is denied before anybody was
+// asked is recorded with its envelope if that has at most 4 KiB and there is room
+// for it, else with its hash alone. What is counted is forgotten on the next day,
+// when the process ends, and by an operator's reset. Records themselves, of which
+// a denied call makes two, are not bounded.
+//
 // # Leases
 //
 // A lease is the right to change objects: exclusive on the objects, which a

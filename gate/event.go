@@ -17,6 +17,7 @@ type (
 		ID      string
 		Refused Reason // empty if it can be done
 		Size    int64  // bytes to keep: of the state before, or of what is staged
+		Listed  int64  // bytes that the plan takes in the log
 		Wider   bool   // it would change more than the active manifest grants
 	}
 	// Appended: records of a call are durable, or not.
@@ -158,6 +159,7 @@ type (
 		What What
 		Why  Reason // of a denial, or of what was not tried
 		Undo bool
+		Bare bool // of a denial: without what was asked for, of which only the hash is kept
 	}
 	// Ask: put it to the broker, and report [Answered].
 	Ask struct{ ID string }

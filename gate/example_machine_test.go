@@ -17,7 +17,7 @@ func ExampleMachine() {
 	grants, _ := capability.ParseGrants([]string{"fs.write.irrev(reports/**)"})
 	m := gate.NewMachine(gate.Rules{
 		Skills:    map[string]gate.Skill{"": {Name: "base", Level: level.Declared, Label: scheme.Bottom(), Grants: grants}},
-		Clearance: scheme.Top(), Bottom: scheme.Bottom(), Calls: 64, Asked: 20, Buffer: 64 << 20,
+		Clearance: scheme.Top(), Bottom: scheme.Bottom(), Calls: 64, Asked: 20, Unwanted: 128 << 20, Buffer: 64 << 20,
 	}, nil)
 	tell := func(e gate.Event) {
 		for _, c := range m.Step(e) {
@@ -39,8 +39,8 @@ func ExampleMachine() {
 	// gate.RecordSession{Session:s1.1 What:1 Subject: Level:unverified How:0}
 	// gate.TellSession{Session:s1.1 Ticket:0 Failed: Over:false}
 	// gate.PlanIt{ID:r1.1 Approved:false Undo:false}
-	// gate.Append{ID:r1.1 What:5 Why: Undo:false}
+	// gate.Append{ID:r1.1 What:5 Why: Undo:false Bare:false}
 	// gate.DoIt{ID:r1.1 Phase:execute}
-	// gate.Append{ID:r1.1 What:9 Why: Undo:false}
+	// gate.Append{ID:r1.1 What:9 Why: Undo:false Bare:false}
 	// gate.Tell{ID:r1.1 Status:done Reason: Last:true}
 }

@@ -107,7 +107,7 @@ func newStage() (*stageSet, error) {
 }
 
 func (t *stageSet) rules() Rules {
-	return Rules{Skills: t.skills, Clearance: t.high, Bottom: t.low, Calls: 64, Asked: 20, Buffer: 1 << 20}
+	return Rules{Skills: t.skills, Clearance: t.high, Bottom: t.low, Calls: 64, Asked: 20, Unwanted: 1 << 20, Buffer: 1 << 20}
 }
 
 // agentOf and skillOf are who the sessions belong to, and under what they are.

@@ -68,6 +68,9 @@ func saneSession(m *Machine, id string, s *session) error {
 			size += c.size
 		}
 	}
+	if n := count(m, func(c *call) bool { return mine(c) && c.asking() }); n != s.asked {
+		return broken("session %s is said to wait for %d answers, and waits for %d", id, s.asked, n)
+	}
 	if size != s.buffer {
 		return broken("session %s counts %d bytes, there are %d", id, s.buffer, size)
 	}

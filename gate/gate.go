@@ -47,18 +47,20 @@ type Guarded struct {
 
 // Limits bound what a gate does at once. Zero fields have the defaults.
 type Limits struct {
-	Calls  int           // of one session at once; 64
-	Asked  int           // of one agent waiting for a human; 20
-	Buffer int64         // bytes of one session's states before; 64 MiB
-	Ask    time.Duration // until a question is denied; 2 minutes
-	Lease  time.Duration // until a call that waits for others is refused; 30 seconds
-	Call   time.Duration // until a host is overdue; 30 seconds
+	Calls    int           // of one session at once; 64
+	Asked    int           // of one agent waiting for a human, two fifths of them of one session; 20
+	Unwanted int64         // bytes that are written in a day of what one agent asks for and nobody approves; twice the buffer, so that a session can fill it
+	Buffer   int64         // bytes of one session's states before; 64 MiB
+	Ask      time.Duration // until a question is denied; 2 minutes
+	Lease    time.Duration // until a call that waits for others is refused; 30 seconds
+	Call     time.Duration // until a host is overdue; 30 seconds
 }
 
 func (l Limits) orDefault() Limits {
 	set(&l.Calls, 64)
 	set(&l.Asked, 20)
 	set(&l.Buffer, 64<<20)
+	set(&l.Unwanted, 2*l.Buffer)
 	set(&l.Ask, 2*time.Minute)
 	set(&l.Lease, 30*time.Second)
 	set(&l.Call, 30*time.Second)
@@ -157,7 +159,7 @@ func New(ctx context.Context, parts Parts) (*Gate, error) {
 	g.ctx, g.cancel = context.WithCancel(g.base)
 	rules := Rules{
 		Skills: make(map[string]Skill), Clearance: parts.Clearance, Bottom: parts.Scheme.Bottom(),
-		Calls: g.limits.Calls, Asked: g.limits.Asked, Buffer: g.limits.Buffer,
+		Calls: g.limits.Calls, Asked: g.limits.Asked, Unwanted: g.limits.Unwanted, Buffer: g.limits.Buffer,
 	}
 	for _, k := range parts.Skills {
 		rules.Skills[k.Subject] = k

@@ -16,7 +16,8 @@ type Rules struct {
 	Clearance label.Label      // of the operator
 	Bottom    label.Label      // of who has read nothing
 	Calls     int              // of one session at once
-	Asked     int              // of one agent waiting for a human at once
+	Asked     int              // of one agent waiting for a human at once; see mayAsk
+	Unwanted  int64            // bytes of what one agent asks for in a day and nobody approves; see afford
 	Buffer    int64            // bytes of states before, and of what is staged, of one session
 }
 
@@ -35,6 +36,8 @@ type Facts struct {
 	Session    string
 	Key        string // of the agent; may be empty
 	Envelope   [32]byte
+	Weight     int64 // bytes of the envelope
+	Day        int64 // on which it is asked for
 	Target     capability.Target
 	Also       []capability.Target // what else it would change, such as where a rename leads
 	Changes    []corpus.Object     // that it would change
@@ -83,6 +86,8 @@ type call struct {
 	leased   bool
 	overdue  bool   // the agent was told that it is in doubt
 	size     int64  // of the state before, in the buffer
+	listed   int64  // bytes of the plan that is asked about
+	unwanted int64  // bytes that count as unwanted until it is approved
 	cause    Reason // why it is refused or failed
 	hidden   bool   // cannot be done, and is asked about for what it reaches for
 	told     bool   // that it waits for a lease
@@ -101,20 +106,22 @@ const (
 )
 
 type session struct {
-	id      string
-	agent   string
-	skill   string // subject of the active skill
-	state   sessionState
-	how     Ending
-	undo    bool     // all is put back before it ends
-	open    int      // calls under way
-	staged  []string // in order, until they are committed or dropped
-	done    []string // committed, in order, that can be put back
-	undos   []string // to be put back, in order
-	running string   // the one of staged or undos that is under way
-	buffer  int64
-	records []pendingRecord // the first is being recorded
-	leavers []Ticket        // who waits for its end
+	id       string
+	agent    string
+	skill    string // subject of the active skill
+	state    sessionState
+	how      Ending
+	undo     bool // all is put back before it ends
+	open     int  // calls under way
+	asked    int  // of them, that wait for a human
+	unwanted tally
+	staged   []string // in order, until they are committed or dropped
+	done     []string // committed, in order, that can be put back
+	undos    []string // to be put back, in order
+	running  string   // the one of staged or undos that is under way
+	buffer   int64
+	records  []pendingRecord // the first is being recorded
+	leavers  []Ticket        // who waits for its end
 }
 
 type pendingRecord struct {
@@ -127,11 +134,12 @@ type pendingRecord struct {
 
 // agent is what a principal was given and has read in all its sessions.
 type agent struct {
-	level level.Level
-	given bool // level counts
-	mark  label.Label
-	asked int
-	keys  []string // that its calls had, oldest first
+	level    level.Level
+	given    bool // level counts
+	mark     label.Label
+	asked    int
+	unwanted tally
+	keys     []string // that its calls had, oldest first
 }
 
 type keyed struct{ agent, key string }

@@ -17,12 +17,12 @@ import (
 var (
 	pureFiles = []string{
 		"call.go", "check.go", "event.go", "host.go", "lease.go", "machine.go", "permit.go", "queue.go", "reason.go", "route.go",
-		"step.go", "step_read.go", "step_session.go",
+		"step.go", "step_ask.go", "step_read.go", "step_session.go",
 	}
 	huntFiles = []string{
 		"explore_cast_test.go", "explore_check_test.go", "explore_clone_test.go", "explore_crash_test.go", "explore_env_test.go",
 		"explore_hunt_test.go", "explore_law_test.go", "explore_move_test.go", "explore_play_test.go", "explore_run_test.go",
-		"explore_scenes_test.go", "rules_law_test.go", "rules_more_test.go", "rules_read_test.go", "rules_rig_test.go", "rules_session_test.go",
+		"explore_scenes_test.go", "rules_ask_test.go", "rules_law_test.go", "rules_more_test.go", "rules_read_test.go", "rules_rig_test.go", "rules_session_test.go",
 	}
 )
 

@@ -38,6 +38,7 @@ func (s *Session) Begin(c Call) *Pending {
 	g.counts.Calls++
 	p.id = fmt.Sprintf("r%d.%d", g.parts.Fence, g.requests)
 	l.facts.ID = p.id
+	l.facts.Weight, l.facts.Day = int64(len(l.env.Bytes())), g.parts.Now().Unix()/(24*60*60)
 	g.lives[p.id] = l
 	ms := g.machine.session(s.id)
 	if ms != nil {

@@ -37,16 +37,7 @@ func (s *Session) prepare(c Call) *live {
 	}
 	l.facts.Target, l.facts.Envelope, l.facts.Key = target, l.env.Hash(), c.Key
 	l.quietly(func() { l.look(class) })
-	l.keep()
 	return l
-}
-
-// keep puts the envelope where its records find it.
-func (l *live) keep() {
-	var err error
-	if l.payload, err = l.g.parts.Keep(l.g.base, l.env.Bytes()); err != nil {
-		l.void(LogFailed, "what cannot be recorded is not done: "+err.Error())
-	}
 }
 
 // ownKey is the agent's key, for the record; empty if it is none.
@@ -99,7 +90,6 @@ func (l *live) misspelled(class capability.Capability) {
 	}
 	l.env, l.facts.Spelled = env, true
 	l.facts.Target, l.facts.Envelope, l.facts.Key = target, env.Hash(), l.call.Key
-	l.keep()
 }
 
 // look asks the host what the call reaches for, and finds the labels.

@@ -31,6 +31,7 @@ const (
 	SessionEnded   Reason = "session-ended"       // stopped, aborted or closed
 	SessionUnknown Reason = "session-unknown"     // there is none of that id
 	TooManyCalls   Reason = "too-many-calls"      // of one session at once, or waiting for a human
+	TooMuchAsked   Reason = "too-much-asked"      // the agent asks for more that nobody approves than is kept in a day
 	LogFailed      Reason = "log-failed"          // what cannot be recorded is refused
 	HostFailed     Reason = "host-failed"         // the host tried and failed
 	HostOverdue    Reason = "host-overdue"        // the host did not come back in time

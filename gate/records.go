@@ -30,6 +30,7 @@ func (l *live) bodies(c Append) ([]record.Body, error) {
 	b := &batch{l: l}
 	switch c.What {
 	case Denial:
+		b.bare = c.Bare
 		b.request(Plan{})
 		b.add(l.denial(c.Why))
 		b.mutation()
@@ -81,6 +82,7 @@ func (l *live) bodies(c Append) ([]record.Body, error) {
 // batch collects the bodies of one append.
 type batch struct {
 	l      *live
+	bare   bool // of what is asked for the hash alone
 	bodies []record.Body
 	err    error
 }
@@ -114,8 +116,19 @@ func (b *batch) list(changes []corpus.Change) ([]corpus.Change, record.Payload) 
 	return []corpus.Change{}, p
 }
 
+// keep puts the envelope where its records find it, once it is known that it is to
+// be there.
+func (b *batch) keep() {
+	l := b.l
+	if b.bare || b.err != nil {
+		return
+	}
+	l.payload, b.err = l.g.parts.Keep(l.g.base, l.env.Bytes())
+}
+
 func (b *batch) request(plan Plan) {
 	l := b.l
+	b.keep()
 	r := record.Request{
 		Agent: l.session.agent, Capability: text(l.call.Capability), Effect: l.facts.Target.Capability().Effect().String(),
 		Envelope: l.env.Hash(), Guarded: l.guarded.Name, Key: l.ownKey(), Level: l.level, Mark: l.mark, Payload: l.payload,
@@ -221,7 +234,7 @@ func causeOf(why Reason) record.Cause {
 		return record.CauseLabel
 	case SkillRevoked:
 		return record.CauseRevoked
-	case SessionPaused, SessionEnded, SessionUnknown, TooManyCalls, KeyReused, BufferFull, Busy, LevelLowered:
+	case SessionPaused, SessionEnded, SessionUnknown, TooManyCalls, TooMuchAsked, KeyReused, BufferFull, Busy, LevelLowered:
 		return record.CauseSession
 	case TimedOut:
 		return record.CauseTimeout

@@ -16,7 +16,7 @@ type law struct {
 
 var laws = []law{
 	{"route", checkRoute}, {"labels at the request", checkLabelsAtRequest}, {"labels at the intent", checkLabelsAtIntent},
-	{"what was read", checkMark}, {"levels", checkLevels}, {"reads of skills", checkReadSkills}, {"levels at the intent", checkLevelAtIntent}, {"limits", checkLimits},
+	{"what was read", checkMark}, {"levels", checkLevels}, {"reads of skills", checkReadSkills}, {"levels at the intent", checkLevelAtIntent}, {"limits", checkLimits}, {"places", checkPlaces}, {"what nobody approves", checkUnwanted},
 	{"buffer", checkBuffer}, {"keys", checkKeys}, {"who came first", checkQueue}, {"leases", checkLeases}, {"undoing", checkUndo},
 	{"staged in order", checkStaged}, {"sessions", checkSessions}, {"refusals", checkRefusals}, {"overdue", checkOverdue},
 	{"doubts", checkDoubts}, {"revocation", checkRevocation}, {"zero values", checkZero},

@@ -120,33 +120,6 @@ func (m *Machine) begin(s *session, c *call) {
 	}
 }
 
-// askHidden asks a human about a call that reaches for something guarded in a way
-// that is refused whatever the answer.
-func (m *Machine) askHidden(s *session, c *call) {
-	if c.Void == "" || c.Spelled {
-		c.Void = SpellingHides
-	}
-	c.way, c.hidden = ask, true
-	m.request(s, c)
-}
-
-// refuse records that a call is denied before anybody was asked.
-func (m *Machine) refuse(c *call, why Reason) {
-	c.at, c.cause = refusing, why
-	m.emit(Append{ID: c.ID, What: Denial, Why: why})
-}
-
-// request records a call that somebody is to be asked about.
-func (m *Machine) request(s *session, c *call) {
-	if a := m.agentOf(s); a.asked >= m.rules.Asked {
-		m.refuse(c, TooManyCalls)
-		return
-	}
-	m.agentOf(s).asked++
-	c.at = requesting
-	m.emit(Append{ID: c.ID, What: AskedFor})
-}
-
 func (e Planned) apply(m *Machine) {
 	c := m.calls[e.ID]
 	if c == nil {
@@ -164,6 +137,7 @@ func (e Planned) apply(m *Machine) {
 }
 
 func (m *Machine) previewed(s *session, c *call, e Planned) {
+	c.listed = e.Listed
 	why := e.Refused
 	if why == "" {
 		why = m.standing(s, c)
@@ -178,6 +152,8 @@ func (m *Machine) previewed(s *session, c *call, e Planned) {
 		m.request(s, c)
 	case !m.keep(s, c, e.Size):
 		m.refuse(c, BufferFull)
+	case !m.afford(s, c, c.Weight+c.listed):
+		m.refuse(c, TooMuchAsked)
 	default:
 		c.at = staging
 		m.emit(Append{ID: c.ID, What: StagedFor})
@@ -330,6 +306,7 @@ func (m *Machine) unrecorded(c *call) {
 		return
 	case !c.recorded && !m.dead:
 		m.unkey(c)
+		m.takeBack(c)
 	}
 	m.finish(c, Refused, LogFailed)
 }
@@ -340,16 +317,6 @@ func (m *Machine) finish(c *call, status Status, why Reason) {
 	m.turn(c)
 	m.unask(c)
 	m.drop(c)
-}
-
-// unask takes the call out of those that wait for a human.
-func (m *Machine) unask(c *call) {
-	switch c.at {
-	case requesting, asked, deciding:
-		if s := m.session(c.Session); s != nil && c.way == ask {
-			m.agentOf(s).asked--
-		}
-	}
 }
 
 func (e Answered) apply(m *Machine) {
@@ -383,6 +350,7 @@ func (m *Machine) decided(s *session, c *call) {
 		m.finish(c, Denied, c.cause)
 		return
 	}
+	m.takeBack(c)
 	m.unask(c)
 	c.approved = true
 	why := m.standing(s, c)

@@ -287,6 +287,7 @@ func (e Forgiven) apply(m *Machine) {
 		// What is active is still in front of the agent.
 		if s := m.sessions[id]; s.agent == e.Agent {
 			m.taint(a, s.skill)
+			s.unwanted = tally{}
 		}
 	}
 	for _, c := range m.callsOf((*call).underWay) {

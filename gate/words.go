@@ -77,6 +77,7 @@ var advice = map[Reason]string{
 	SessionEnded:   "the session has ended; open another one",
 	SessionUnknown: "there is no such session; open one",
 	TooManyCalls:   "too many calls are under way or wait for a person; wait for their replies, then ask again",
+	TooMuchAsked:   "too much was asked for today that nobody approved, so this is not asked; ask for something smaller, or have whoever runs iff reset the agent",
 	LogFailed:      "what cannot be recorded is not done; whoever runs iff has to look at the log",
 	HostFailed:     "the host tried and failed; look at the object before asking again",
 	HostOverdue:    "the host did not come back in time; ask with the same key to hear what became of it",

@@ -40,6 +40,7 @@ var decoders = map[Kind]func(*codec) Body{
 	KindCheckpoint:        decodeAs[Checkpoint],
 	KindTool:              decodeAs[Tool],
 	KindHook:              decodeAs[Hook],
+	KindRefused:           decodeAs[Refused],
 }
 
 // Kinds lists all kinds.
@@ -167,6 +168,9 @@ func (Tool) Kind() Kind { return KindTool }
 // Kind implements Body.
 func (Hook) Kind() Kind { return KindHook }
 
+// Kind implements Body.
+func (Refused) Kind() Kind { return KindRefused }
+
 func (b Init) encode(c *codec)              { b.walk(c) }
 func (b KeyCreated) encode(c *codec)        { b.walk(c) }
 func (b KeyRotated) encode(c *codec)        { b.walk(c) }
@@ -200,6 +204,7 @@ func (b Recovery) encode(c *codec)          { b.walk(c) }
 func (b Checkpoint) encode(c *codec)        { b.walk(c) }
 func (b Tool) encode(c *codec)              { b.walk(c) }
 func (b Hook) encode(c *codec)              { b.walk(c) }
+func (b Refused) encode(c *codec)           { b.walk(c) }
 
 // Closes says whether records of this kind close what is open, so that they
 // have a right to the room that was kept for them on a full disk.

@@ -28,13 +28,14 @@ var bodies = []record.Body{
 	record.ReversibleRequest{}, record.Decision{}, record.LateDecision{}, record.Intent{}, record.Executed{}, record.Error{},
 	record.Staged{}, record.CommitIntent{}, record.Committed{}, record.RollbackIntent{}, record.RolledBack{}, record.Resolved{},
 	record.Mutation{}, record.Boot{}, record.Lock{}, record.Session{}, record.Barrier{}, record.Verdict{}, record.Recovery{},
-	record.Checkpoint{}, record.Tool{}, record.Hook{},
+	record.Checkpoint{}, record.Tool{}, record.Hook{}, record.Refused{},
 }
 
 // tokens are the closed sets that a random body draws from.
 var tokens = map[reflect.Type][]string{
 	reflect.TypeFor[record.Choice]():     {"approve", "deny"},
 	reflect.TypeFor[record.ToolEvent]():  {"pinned", "changed", "accepted", "gone"},
+	reflect.TypeFor[record.Channel]():    {"agent", "mcp", "http"},
 	reflect.TypeFor[record.Cause]():      {"human", "timeout", "crash"},
 	reflect.TypeFor[record.Finding]():    {"executed", "partial"},
 	reflect.TypeFor[record.Transition](): {"opened", "skill", "reset", "closed"},

@@ -12,7 +12,7 @@ const node = (left, right) => sha256([1], left, right)
 
 /** The fields of each kind's body; those with a question mark may be left out. */
 const request = 'agent capability effect envelope guarded? key? level mark payload? plan rest? sink? skill? target'
-const decision = 'approver? batch? broker cause choice envelope expires? nonce? profile reason? rule? sameUid signature? view?'
+const decision = 'approver? batch? broker cause choice envelope expires? nonce? passed? profile reason? rule? sameUid signature? view?'
 const intent = 'attempt envelope fence key plan rest? staging?'
 const outcome = 'detail? envelope readings reason? rest? result?'
 const kinds = {
@@ -43,10 +43,13 @@ const kinds = {
   staged: 'bytes envelope plan rest?',
   resolved: 'by evidence finding readings rest?',
   mutation: 'after? approved before object proposed route skill subject',
-  barrier: 'corpora round',
+  barrier: 'corpora fence idle round',
   verdict: 'corpora findings from report? result to',
   recovery: 'denied expired inDoubt rolledBack torn?',
   checkpoint: 'note',
+  tool: 'event schema server tool',
+  hook: 'agent choice client input reason? tool',
+  refused: 'agent? channel count reason',
 }
 const top = 'batch body kind prevHash request seq session time'
 
@@ -76,7 +79,7 @@ function isTime(value) {
 }
 
 /** readRecord reads a line without its newline. */
-function readRecord(line) {
+export function readRecord(line) {
   let r
   try {
     r = parse(line, { limitBytes: 1 << 16, limitDepth: 64 })

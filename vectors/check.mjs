@@ -15,6 +15,7 @@ import { checkLog, checkReceipt } from './check-log.mjs'
 import { checkScheme, fromParts, fromText, join, lessEq, scheme, schemeDigest, toText } from './check-label.mjs'
 import { checkDirectory, checkSignature, contentList, contentRoot, file, parseManifest, parts } from './check-skill.mjs'
 import { narrow, open, resolve } from './check-trust.mjs'
+import { checkVerdict } from './check-verdict.mjs'
 
 // A runner takes the payload, and the header through get. It returns the token
 // with what the header has to say besides, or throws a Refusal.
@@ -95,7 +96,13 @@ const runners = {
     },
     receipt: (payload, get) => ok(checkReceipt(ended(payload).toString('utf8'), { origin: get('origin'), key: get('key') })),
   },
+  verdicts: {
+    '': (payload, get) => checkVerdict(lines(payload), get('guarded').split(' ')),
+  },
 }
+
+/** The families that want more than node has: policies are Cedar. */
+const left = ['policy']
 
 const firstSegment = `${'0'.repeat(20)}.jsonl`
 const ended = payload => Buffer.concat([payload, Buffer.from('\n')])
@@ -204,14 +211,14 @@ function checkFile(root, family, name) {
 
 function main(root) {
   const directories = readdirSync(root).filter(d => d !== 'gen' && statSync(joinPath(root, d)).isDirectory())
-  for (const d of directories) if (!runners[d]) fail(d, 'unknown family')
+  for (const d of directories) if (!runners[d] && !left.includes(d)) fail(d, 'unknown family')
   const passed = []
   for (const family of Object.keys(runners)) {
     const names = existsSync(joinPath(root, family)) ? readdirSync(joinPath(root, family)).sort() : []
     if (names.length === 0) fail(family, 'no vectors')
     passed.push(`${family} ${names.filter(name => checkFile(root, family, name)).length}`)
   }
-  console.log(`vectors passed: ${passed.join(', ')}; planted errors noticed: ${counts.planted}; failed: ${counts.failed}`)
+  console.log(`vectors passed: ${passed.join(', ')}; not run: ${left.join(', ')}; planted errors noticed: ${counts.planted}; failed: ${counts.failed}`)
   return counts.failed === 0 ? 0 : 1
 }
 

@@ -30,8 +30,10 @@ func runners() map[string]runner {
 		"signatures": byKind(map[string]runner{
 			"key": runKey, "signature": runSignature, "directory": runDirectory,
 		}),
-		"trust": byKind(map[string]runner{"chain": runChain, "signer": runSigner, "narrow": runNarrow}),
-		"logs":  byKind(map[string]runner{"log": runLog, "bytes": runLogBytes, "segments": runSegments, "receipt": runReceipt}),
+		"trust":    byKind(map[string]runner{"chain": runChain, "signer": runSigner, "narrow": runNarrow}),
+		"logs":     byKind(map[string]runner{"log": runLog, "bytes": runLogBytes, "segments": runSegments, "receipt": runReceipt}),
+		"verdicts": runVerdict,
+		"policy":   byKind(map[string]runner{"read": runReadPolicy, "decide": runDecide, "facts": runFacts}),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/record"
 	"github.com/iff-run/iff/verdict"
+	"github.com/iff-run/iff/verdict/verdicttest"
 )
 
 // mutants are verdicts with one rule missing: each is made by taking out of the
@@ -40,13 +41,13 @@ var mutants = map[string]func(*verdict.Options, []event) []event{
 	}),
 	"unreadable is as planned": alter(mapReadings(func(c corpus.Change) corpus.Change {
 		if c.After == corpus.Unreadable {
-			c.After = digits("2")
+			c.After = verdicttest.State("2")
 		}
 		return c
 	})),
 	"only the targets count": alter(mapReadings(func(c corpus.Change) corpus.Change {
-		if c.After == digits("3") {
-			c.After = digits("2")
+		if c.After == verdicttest.State("3") {
+			c.After = verdicttest.State("2")
 		}
 		return c
 	})),
@@ -59,7 +60,9 @@ var mutants = map[string]func(*verdict.Options, []event) []event{
 	"a second outcome is ignored":      func(_ *verdict.Options, e []event) []event { return once(e, record.KindExecuted) },
 	"resolutions are believed blindly": alter(believe),
 	"an outcome needs no intent": func(_ *verdict.Options, e []event) []event {
-		return without(e, func(x event) bool { return len(e) == 1 && x.r.Body != nil && x.r.Body.Kind() == record.KindExecuted })
+		return without(e, func(x event) bool {
+			return len(e) == 1 && x.Record.Body != nil && x.Record.Body.Kind() == record.KindExecuted
+		})
 	},
 }
 
@@ -67,10 +70,10 @@ var mutants = map[string]func(*verdict.Options, []event) []event{
 func TestMutants(t *testing.T) {
 	for name, mutate := range mutants {
 		noticed := 0
-		for _, c := range cases {
-			opt := standard(c.start)
-			events := mutate(&opt, parse(t, c.log))
-			if brief(judge(opt, events, c.end)) != c.want {
+		for _, c := range verdicttest.Cases() {
+			opt := standard(c.Start)
+			events := mutate(&opt, parse(t, c.Log))
+			if brief(judge(opt, events, c.End)) != c.Want {
 				noticed++
 			}
 		}
@@ -87,9 +90,9 @@ func TestMutants(t *testing.T) {
 // faults pass that fail here.
 func TestPaperIsWeaker(t *testing.T) {
 	blind := map[string]bool{}
-	for _, c := range cases {
-		if r := judge(standard(c.start), parse(t, c.log), c.end); r.Paper.Equal && r.Result == record.Fail {
-			blind[c.name] = true
+	for _, c := range verdicttest.Cases() {
+		if r := judge(standard(c.Start), parse(t, c.Log), c.End); r.Paper.Equal && r.Result == record.Fail {
+			blind[c.Name] = true
 		}
 	}
 	for _, name := range []string{"wrong content", "swap", "no decision", "unsigned", "put back otherwise"} {
@@ -100,10 +103,10 @@ func TestPaperIsWeaker(t *testing.T) {
 	t.Log("passed by the paper's check:", slices.Sorted(maps.Keys(blind)))
 }
 
-func isLook(e event) bool { return e.snap != nil }
+func isLook(e event) bool { return e.Snapshot != nil }
 
 func isKind(k record.Kind) func(event) bool {
-	return func(e event) bool { return e.snap == nil && e.r.Body.Kind() == k }
+	return func(e event) bool { return e.Snapshot == nil && e.Record.Body.Kind() == k }
 }
 
 func rollback(e event) bool {
@@ -118,11 +121,13 @@ func without(events []event, drop func(event) bool) []event {
 func inDoubt(events []event) func(event) bool {
 	closed := map[string]bool{}
 	for _, e := range events {
-		if e.snap == nil && e.r.Body.Kind().Closes() {
-			closed[e.r.Request] = true
+		if e.Snapshot == nil && e.Record.Body.Kind().Closes() {
+			closed[e.Record.Request] = true
 		}
 	}
-	return func(e event) bool { return e.snap == nil && e.r.Body.Kind().Intends() && !closed[e.r.Request] }
+	return func(e event) bool {
+		return e.Snapshot == nil && e.Record.Body.Kind().Intends() && !closed[e.Record.Request]
+	}
 }
 
 // once drops the second record of a kind of each call.
@@ -132,8 +137,8 @@ func once(events []event, k record.Kind) []event {
 		if !isKind(k)(e) {
 			return false
 		}
-		again := seen[e.r.Request]
-		seen[e.r.Request] = true
+		again := seen[e.Record.Request]
+		seen[e.Record.Request] = true
 		return again
 	})
 }
@@ -142,8 +147,8 @@ func alter(change func(record.Body, []event) record.Body) func(*verdict.Options,
 	return func(_ *verdict.Options, events []event) []event {
 		out := slices.Clone(events)
 		for i := range out {
-			if out[i].snap == nil {
-				out[i].r.Body = change(out[i].r.Body, events)
+			if out[i].Snapshot == nil {
+				out[i].Record.Body = change(out[i].Record.Body, events)
 			}
 		}
 		return out
@@ -167,7 +172,7 @@ func ownPlan(b record.Body, events []event) record.Body {
 		return b
 	}
 	for _, e := range events {
-		if in, ok := e.r.Body.(record.Intent); ok && in.Envelope == q.Envelope {
+		if in, ok := e.Record.Body.(record.Intent); ok && in.Envelope == q.Envelope {
 			q.Plan = in.Plan
 		}
 	}
@@ -197,7 +202,7 @@ func believe(b record.Body, _ []event) record.Body {
 	x.Readings = slices.Clone(x.Readings)
 	for i := range x.Readings {
 		if x.Finding == record.FoundExecuted {
-			x.Readings[i].After = digits("2")
+			x.Readings[i].After = verdicttest.State("2")
 		}
 	}
 	return x

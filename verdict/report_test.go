@@ -36,7 +36,7 @@ func TestUncheckedApprovals(t *testing.T) {
 	if brief(r) != "FAIL forgery::c1" || r.Counts.Unchecked != 1 {
 		t.Errorf("%s, %d unchecked", brief(r), r.Counts.Unchecked)
 	}
-	if r := judge(opt, parse(t, granted), "a=2"); r.Result != record.Pass {
+	if r := judge(opt, parse(t, verdicttest.Granted), "a=2"); r.Result != record.Pass {
 		t.Errorf("nothing had to be checked: %s", brief(r))
 	}
 }
@@ -68,9 +68,9 @@ func TestRoutes(t *testing.T) {
 		{"webhook", "formal", "AGENTS.md", "PASS"},
 	} {
 		events := parse(t, "c1.ask(a:1>2) c1."+c.cause+" c1.do(a:1>2) c1.done(a:1>2)")
-		q := events[0].r.Body.(record.Request)
+		q := events[0].Record.Body.(record.Request)
 		q.Level, q.Guarded = c.level, c.guarded
-		events[0].r.Body = q
+		events[0].Record.Body = q
 		if got := brief(judge(standard("a=1"), events, "a=2")); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
@@ -80,9 +80,9 @@ func TestRoutes(t *testing.T) {
 // TestReadOfGuarded lets what changes nothing pass, whoever approved it.
 func TestReadOfGuarded(t *testing.T) {
 	events := parse(t, "c1.get() c1.level c1.done()")
-	q := events[0].r.Body.(record.Request)
+	q := events[0].Record.Body.(record.Request)
 	q.Level, q.Guarded = "unverified", "AGENTS.md"
-	events[0].r.Body = q
+	events[0].Record.Body = q
 	if got := brief(judge(standard("a=1"), events, "a=1")); got != "PASS" {
 		t.Error(got)
 	}
@@ -91,8 +91,8 @@ func TestReadOfGuarded(t *testing.T) {
 // TestOtherSession keeps the records of a call in one session.
 func TestOtherSession(t *testing.T) {
 	for i := 1; i < 4; i++ {
-		events := parse(t, granted)
-		events[i].r.Session = "s9"
+		events := parse(t, verdicttest.Granted)
+		events[i].Record.Session = "s9"
 		if got := brief(judge(standard("a=1"), events, "a=2")); got != "FAIL forgery::c1" {
 			t.Errorf("record %d: %s", i, got)
 		}
@@ -102,7 +102,7 @@ func TestOtherSession(t *testing.T) {
 // TestView shows one session's findings and those of nobody, and the rest in
 // Whole.
 func TestView(t *testing.T) {
-	events := parse(t, granted+"z1.ask(b:1>2) z1.level z1.do(b:1>2) z1.done(b:1>3)")
+	events := parse(t, verdicttest.Granted+"z1.ask(b:1>2) z1.level z1.do(b:1>2) z1.done(b:1>3)")
 	for session, want := range map[string]string{"": "FAIL wrong-content:b:z1", "s1": "PASS", "s2": "FAIL wrong-content:b:z1"} {
 		opt := standard("a=1 b=1")
 		opt.Session = session
@@ -116,7 +116,7 @@ func TestView(t *testing.T) {
 	}
 	opt := standard("a=1")
 	opt.Session = "s1"
-	if got := brief(judge(opt, parse(t, granted), "a=3")); got != "FAIL overlap:a:" {
+	if got := brief(judge(opt, parse(t, verdicttest.Granted), "a=3")); got != "FAIL overlap:a:" {
 		t.Errorf("what nobody did is in every view: %s", got)
 	}
 }
@@ -176,7 +176,7 @@ func TestForm(t *testing.T) {
 }
 
 func TestParseReportRefuses(t *testing.T) {
-	form, err := judge(standard("a=1"), parse(t, granted), "a=3").Form()
+	form, err := judge(standard("a=1"), parse(t, verdicttest.Granted), "a=3").Form()
 	if err != nil {
 		t.Fatal(err)
 	}

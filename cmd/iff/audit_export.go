@@ -203,6 +203,8 @@ func callCells(b record.Body) []string {
 		reason = string(b.Result)
 	case record.Tool:
 		target, reason = b.Server+"/"+b.Tool, string(b.Event)
+	case record.Refused:
+		agent, reason = b.Agent, b.Reason
 	case record.Hook:
 		agent, target, choice, reason = b.Agent, b.Tool, string(b.Choice), b.Reason
 	}

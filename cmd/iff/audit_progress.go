@@ -13,7 +13,8 @@ type meter struct {
 	out   io.Writer
 	now   func() time.Time
 	what  string
-	total int64 // bytes, 0 if not known
+	total int64 // bytes, or what unit writes, 0 if not known
+	unit  func(int64) string
 	begun time.Time
 	last  time.Time
 	shown bool
@@ -26,7 +27,7 @@ func (a *app) meter(what string, total int64) *meter {
 		return nil
 	}
 	now := a.now()
-	return &meter{out: a.err, now: a.now, what: what, total: total, begun: now, last: now}
+	return &meter{out: a.err, now: a.now, what: what, total: total, unit: size, begun: now, last: now}
 }
 
 // at says how many bytes were read.
@@ -54,9 +55,9 @@ const barWidth = 24
 
 func (m *meter) line(bytes int64, took time.Duration) string {
 	perSecond := float64(bytes) / took.Seconds()
-	rate := fmt.Sprintf("%s/s", size(int64(perSecond)))
+	rate := fmt.Sprintf("%s/s", m.unit(int64(perSecond)))
 	if m.total <= 0 || bytes > m.total {
-		return fmt.Sprintf("%s  %s  %s", m.what, size(bytes), rate)
+		return fmt.Sprintf("%s  %s  %s", m.what, m.unit(bytes), rate)
 	}
 	full := int(barWidth * bytes / m.total)
 	left := ""
@@ -64,7 +65,7 @@ func (m *meter) line(bytes int64, took time.Duration) string {
 		left = "  " + wait(time.Duration(float64(m.total-bytes)/perSecond*float64(time.Second))) + " left"
 	}
 	bar := strings.Repeat("#", full) + strings.Repeat(".", barWidth-full)
-	return fmt.Sprintf("%s  [%s]  %s of %s  %s%s", m.what, bar, size(bytes), size(m.total), rate, left)
+	return fmt.Sprintf("%s  [%s]  %s of %s  %s%s", m.what, bar, m.unit(bytes), m.unit(m.total), rate, left)
 }
 
 // wait writes a time to come for people.

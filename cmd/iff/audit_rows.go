@@ -237,7 +237,7 @@ func tone(b record.Body) string {
 		bad = b.Event == record.ToolChanged
 	case record.Hook:
 		bad = b.Choice != record.Approve
-	case record.Error, record.SkillRefused, record.SkillEvicted, record.Mutation, record.Recovery, record.Revocation:
+	case record.Error, record.Refused, record.SkillRefused, record.SkillEvicted, record.Mutation, record.Recovery, record.Revocation:
 		bad = true
 	}
 	if bad {

@@ -257,7 +257,18 @@ func (w *words) runSummary(b record.Body) {
 	case record.Hook:
 		w.add("%s, %s: %s", said(b.Client), said(b.Tool), b.Choice)
 		w.named("because", b.Reason)
+	case record.Refused:
+		w.refused(b)
 	}
+}
+
+func (w *words) refused(b record.Refused) {
+	from := "nobody who is known"
+	if b.Agent != "" {
+		from = said(b.Agent)
+	}
+	w.add("%s from %s over %s", plural(int(b.Count), "message"), from, b.Channel)
+	w.named("because", b.Reason)
 }
 
 func (w *words) recovery(b record.Recovery) {

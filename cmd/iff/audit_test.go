@@ -114,7 +114,7 @@ var bodies = []record.Body{
 	record.Init{}, record.KeyCreated{}, record.KeyRotated{}, record.TrustChanged{}, record.SkillAdopted{}, record.SkillSigned{}, record.SkillLoaded{},
 	record.SkillRefused{}, record.SkillEvicted{}, record.Revocation{}, record.Request{}, record.ReversibleRequest{}, record.Decision{}, record.LateDecision{},
 	record.Intent{}, record.Executed{}, record.Error{}, record.Staged{}, record.CommitIntent{}, record.Committed{}, record.RollbackIntent{}, record.RolledBack{},
-	record.Resolved{}, record.Mutation{}, record.Boot{}, record.Lock{}, record.Session{}, record.Barrier{}, record.Verdict{}, record.Recovery{}, record.Checkpoint{}, record.Tool{}, record.Hook{},
+	record.Resolved{}, record.Mutation{}, record.Boot{}, record.Lock{}, record.Session{}, record.Barrier{}, record.Verdict{}, record.Recovery{}, record.Checkpoint{}, record.Tool{}, record.Hook{}, record.Refused{},
 }
 
 // filled puts a text into every string of a value, two of each list. Closed

@@ -247,7 +247,11 @@ func (t *tracer) request(b record.Request) {
 	if b.Key != "" {
 		t.part("key", said(b.Key)+", the agent's")
 	}
-	t.part("envelope", fmt.Sprintf("%.12s, %s", b.Envelope, size(b.Payload.Size)))
+	kept := size(b.Payload.Size)
+	if b.Payload == (record.Payload{}) {
+		kept = "its hash alone is kept"
+	}
+	t.part("envelope", fmt.Sprintf("%.12s, %s", b.Envelope, kept))
 	t.envelope(b)
 }
 

@@ -75,7 +75,7 @@ func TestTraceRequest(t *testing.T) {
 	}
 	got := traced(t, asked, record.Decision{Batch: make([]record.Hash, 3), Broker: "inbox", Cause: record.CauseHuman, Choice: record.Approve, Profile: "dev"})
 	for _, want := range []string{
-		"irreversible  level tested  mark SECRET  sink PUBLIC\n", "! " + strings.Repeat(" ", traceKind-4) + "reaches for what is guarded: tool\n",
+		"irreversible  level tested  mark SECRET  sink PUBLIC\n", ", its hash alone is kept\n", "! " + strings.Repeat(" ", traceKind-4) + "reaches for what is guarded: tool\n",
 		" work/a  any -> any\n", "more in blob 0000", `"k 1", the agent's`, "batch             3 calls under one signature\n", "one of 3\n",
 	} {
 		if !strings.Contains(got, want) {

@@ -45,6 +45,7 @@ type configJSON struct {
 	Agents     []string             `json:"agents" doc:"users that may connect there"`
 	Guarded    []string             `json:"guarded" doc:"patterns of objects that nothing changes without a person"`
 	Control    []string             `json:"control" doc:"files of agents outside of corpora, with the keys that count"`
+	Absent     []string             `json:"absent" doc:"those of them where nothing is, and that no agent known here has: perhaps a slip"`
 }
 
 type configTimesJSON struct {
@@ -176,7 +177,7 @@ func describeConfig(a *app, h *home.Home) (configJSON, error) {
 		Home: h.Dir(), Profile: string(c.Profile), Digest: h.ConfigDigest(), Signed: signed, Unsigned: unsigned, Conditions: []configStrictJSON{}, Ask: []string{}, Buffer: c.Gate.Buffer,
 		Times:    configTimesJSON{Ask: c.Gate.Timeout.String(), Call: c.Gate.CallTimeout.String(), Wait: c.MCP.Wait.String(), Idle: c.MCP.Idle.String()},
 		Policies: list(c.Policy.Files), Corpora: []corpusJSON{}, Hosts: []configHostJSON{}, Upstreams: []configUpstreamJSON{}, Listen: c.MCP.Listen, Most: c.Serve.Connections,
-		AgentDir: c.Serve.AgentDir, Agents: list(c.Serve.Agents), Guarded: list(c.Guarded.Strings()), Control: []string{},
+		AgentDir: c.Serve.AgentDir, Agents: list(c.Serve.Agents), Guarded: list(c.Guarded.Strings()), Control: []string{}, Absent: list(unknownControl(h)),
 	}
 	for _, s := range h.Strict(a.ctx) {
 		detail := s.Detail
@@ -252,6 +253,9 @@ func checkRows(c configJSON) [][]string {
 		rows = append(rows, []string{"upstream " + u.Name, fmt.Sprintf("%s, label %s, %s", short(u.Server), u.Label, mapped(u))})
 	}
 	rows = append(rows, []string{"connect", connects(c)}, []string{"guarded", plural(len(c.Guarded), "pattern") + " in corpora, " + plural(len(c.Control), "file") + " outside of them"})
+	if len(c.Absent) > 0 {
+		rows = append(rows, []string{"guard.home", "nothing is at " + shortList(c.Absent) + ": look at the spelling; what appears there is watched"})
+	}
 	if c.Profile == string(home.Strict) {
 		for _, s := range c.Conditions {
 			word := "no"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/iff-run/iff/capability"
@@ -16,15 +17,15 @@ import (
 )
 
 type connectCmd struct {
-	Agent       string `arg:"" enum:"opencode,claude-code,codex,qwen,gemini" help:"opencode, claude-code, codex, qwen or gemini."`
-	Dir         string `arg:"" optional:"" default:"." help:"The project: the directory the agent works in; by default this one."`
-	Undo        bool   `help:"Take back exactly what connecting added." xor:"do"`
-	DryRun      bool   `help:"Show what would change, and change nothing." xor:"do"`
-	Yes         bool   `help:"Do not ask before writing."`
-	Level       string `help:"Where to close its tools: auto is user and project, which holds without root." enum:"auto,user,project,managed" default:"auto" placeholder:"LEVEL"`
-	Name        string `help:"Name of the corpus, if the project is not under iff yet; work if that is free." placeholder:"NAME"`
-	AgentBinary string `help:"The agent's program, if it is not on PATH." placeholder:"FILE"`
-	NoRun       bool   `help:"Do not run the agent to prove that it is closed."`
+	Agent       string   `arg:"" enum:"opencode,claude-code,codex,qwen,gemini" help:"opencode, claude-code, codex, qwen or gemini."`
+	Dir         string   `arg:"" optional:"" default:"." help:"The project: the directory the agent works in; by default this one."`
+	Undo        bool     `help:"Take back exactly what connecting added." xor:"do"`
+	DryRun      bool     `help:"Show what would change, and change nothing." xor:"do"`
+	Yes         bool     `help:"Do not ask before writing."`
+	Level       []string `help:"Where to close its tools, several with commas: managed is for every user of this machine; auto is managed where that can be written, as by root, else user,project." enum:"auto,user,project,managed" default:"auto" placeholder:"LEVEL"`
+	Name        string   `help:"Name of the corpus, if the project is not under iff yet; work if that is free." placeholder:"NAME"`
+	AgentBinary string   `help:"The agent's program, if it is not on PATH." placeholder:"FILE"`
+	NoRun       bool     `help:"Do not run the agent to prove that it is closed."`
 	passphraseFlags
 }
 
@@ -66,7 +67,11 @@ func (c connectCmd) Run(a *app) error {
 	if c.Undo {
 		return c.undo(a, agent, place)
 	}
-	r := &connecting{app: a, connectCmd: c, agent: agent, place: place, store: connect.NewStore(a.dir, nil)}
+	levels, err := c.levels(agent, place)
+	if err != nil {
+		return err
+	}
+	r := &connecting{app: a, connectCmd: c, agent: agent, place: place, levels: levels, store: connect.NewStore(a.dir, nil)}
 	return r.run()
 }
 
@@ -93,18 +98,28 @@ func (c connectCmd) place(a *app) (connect.Agent, connect.Place, error) {
 	if err != nil {
 		return agent, connect.Place{}, err
 	}
-	p := connect.Place{Home: user, Dir: dir, Iff: exe}
+	p := connect.Place{Home: user, Dir: dir, Etc: a.etc, Iff: exe}
 	if a.dir != filepath.Join(user, ".iff") {
 		p.IffHome = a.dir
 	}
 	return agent, p, nil
 }
 
-func (c connectCmd) levels() []connect.Level {
-	if c.Level == "auto" {
-		return []connect.Level{connect.User, connect.Project}
+// levels are those that were asked for, each once, or else the strongest.
+func (c connectCmd) levels(agent connect.Agent, p connect.Place) ([]connect.Level, error) {
+	if slices.Equal(c.Level, []string{"auto"}) {
+		return agent.Strongest(p), nil
 	}
-	return []connect.Level{connect.Level(c.Level)}
+	if slices.Contains(c.Level, "auto") || len(c.Level) == 0 {
+		return nil, &usageError{reason: "usage", detail: "--level auto stands alone", remedy: "name levels, such as --level user,project, or none"}
+	}
+	var out []connect.Level
+	for _, l := range []connect.Level{connect.Managed, connect.User, connect.Project} {
+		if slices.Contains(c.Level, string(l)) {
+			out = append(out, l)
+		}
+	}
+	return out, nil
 }
 
 // confirm asks on the terminal.
@@ -129,6 +144,7 @@ type connecting struct {
 	connectCmd
 	agent  connect.Agent
 	place  connect.Place
+	levels []connect.Level
 	store  *connect.Store
 	plan   *connect.Plan
 	ground connect.Ground
@@ -138,7 +154,7 @@ type connecting struct {
 
 func (r *connecting) run() error {
 	r.out = connectJSON{Agent: r.agent.Name, Dir: r.place.Dir, Home: r.dir, Dry: r.DryRun, Skills: []adoptedJSON{}, Changes: []connectChangeJSON{}, Checks: []connectFindingJSON{}}
-	for _, l := range r.levels() {
+	for _, l := range r.levels {
 		r.out.Levels = append(r.out.Levels, string(l))
 	}
 	if err := r.prepare(); err != nil {
@@ -163,7 +179,7 @@ func (r *connecting) run() error {
 
 // prepare works out everything that will change.
 func (r *connecting) prepare() (err error) {
-	if r.plan, err = connect.Prepare(r.agent, r.place, r.levels()); err != nil {
+	if r.plan, err = connect.Prepare(r.agent, r.place, r.levels); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(r.dir, "iff.toml")); err != nil {

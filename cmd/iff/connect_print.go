@@ -21,6 +21,10 @@ func (r *connecting) show() {
 	if r.json {
 		return
 	}
+	managed := slices.Contains(r.levels, connect.Managed)
+	if managed {
+		r.printf("level    managed: %s closes %s for every user of this machine; --level user,project closes it for you alone\n", visible.Escape(r.agent.ManagedDir(r.place)), r.agent.Title)
+	}
 	for _, c := range r.out.Changes {
 		r.printChange(c)
 	}
@@ -39,8 +43,11 @@ func (r *connecting) show() {
 	if n := len(r.skills()); n > 0 {
 		r.printf("skills   %s where %s looks for them; those not known here are adopted\n", plural(n, "skill"), r.agent.Title)
 	}
-	if slices.Contains(r.out.Levels, string(connect.User)) {
+	if slices.Contains(r.levels, connect.User) && !managed {
 		r.printf("note     %s is closed wherever you start it as this user; --level project closes it here alone\n", r.agent.Title)
+	}
+	if !managed {
+		r.printf("note     as root, iff connect --level managed writes %s too: what a project or a user writes then opens nothing\n", visible.Escape(r.agent.ManagedDir(r.place)))
 	}
 }
 
@@ -102,7 +109,7 @@ func (r *connecting) printReport() error {
 		r.printf("note: the runtime that runs reads iff.toml when it starts the next time: iff serve --stop\n")
 	}
 	colour := red
-	if strings.HasPrefix(r.out.Proof, connect.Proved.String()+":") {
+	if isProved(r.out.Proof) {
 		colour = green
 	}
 	r.printf("%s\n", r.paint(colour, visible.Escape(r.out.Proof)))
@@ -125,26 +132,47 @@ func (r *connecting) checkRows() [][]string {
 
 // prove checks what is in force by the agent's own precedence, and by running it.
 func (r *connecting) prove() error {
-	for _, f := range connect.Check(r.agent, r.place, r.levels()) {
+	for _, f := range connect.Check(r.agent, r.place, r.levels) {
 		r.out.Checks = append(r.out.Checks, connectFindingJSON(f))
 	}
 	if r.NoRun {
-		if known, err := r.store.Find(r.agent.Name, r.place); err != nil || known != nil && known.Proof != "" && len(r.out.Changes) == 0 {
-			if err == nil {
-				r.out.Proof = known.Proof
-			}
-			return err
-		}
-		r.out.Proof = connect.NotProved.String() + ": " + r.agent.Name + ": it was not run: --no-run"
-		return r.store.Note(r.agent.Name, r.place, r.out.Proof)
+		return r.recall()
+	}
+	over, err := connect.Look(r.agent, r.place, r.environ())
+	if err != nil {
+		return r.unproved("what configures it cannot be looked through: " + err.Error())
 	}
 	proof, err := connect.Live(r.ctx, connect.LiveOptions{Agent: r.agent, Place: r.place, Program: r.binary(), Env: r.environ()})
 	if err != nil {
 		return err
 	}
 	r.out.Proof = proof.String()
-	return r.store.Note(r.agent.Name, r.place, r.out.Proof)
+	return r.store.Note(r.agent.Name, r.place, r.out.Proof, over)
 }
+
+// recall says what running the agent has shown before, if that still holds.
+func (r *connecting) recall() error {
+	known, err := r.store.Find(r.agent.Name, r.place)
+	if err != nil {
+		return err
+	}
+	const why = "it was not run: --no-run"
+	switch {
+	case known == nil || known.Proof == "" || len(r.out.Changes) > 0:
+		return r.unproved(why)
+	case isProved(known.Proof) && len(known.Stale()) > 0:
+		return r.unproved(why + ", and what was proved before is void: " + shortLines(known.Stale()))
+	}
+	r.out.Proof = known.Proof
+	return nil
+}
+
+func (r *connecting) unproved(why string) error {
+	r.out.Proof = connect.NotProved.String() + ": " + r.agent.Name + ": " + why
+	return r.store.Note(r.agent.Name, r.place, r.out.Proof, nil)
+}
+
+func isProved(proof string) bool { return strings.HasPrefix(proof, connect.Proved.String()+":") }
 
 func (r *connecting) binary() string {
 	if r.AgentBinary == "" {

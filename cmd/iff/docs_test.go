@@ -129,7 +129,7 @@ type exitCode struct {
 func exitCodes() []exitCode {
 	return []exitCode{
 		{"exitHolds", exitHolds, "it was done, or it holds"},
-		{"exitDoesNot", exitDoesNot, "it does not hold: a skill does not load, a file is not as signed, a log or receipt fails its check, an anchor does not take the checkpoint, a check of `iff doctor` says no, a verdict is FAIL, a policy decides otherwise than the log has it, not all was put back"},
+		{"exitDoesNot", exitDoesNot, "it does not hold: a skill does not load, a file is not as signed, a log or receipt fails its check, an anchor does not take the checkpoint, a check of `iff doctor` says no, a verdict is FAIL, a policy decides otherwise than the log has it, not all was put back, a sweep has a false alarm or a miss"},
 		{"exitUsage", exitUsage, "the command was not as it must be: an unknown flag, no home, no such key, no passphrase where one is needed"},
 		{"exitRefused", exitRefused, "refused, for a reason of [reasons.md](reasons.md); of `iff session run`: a call was denied, refused or failed; of `iff approve` and `iff deny`: an answer does not count"},
 		{"exitOpen", exitOpen, "nobody knows: given up while the disk was at work, a verdict is OPEN, a call is in doubt, the runtime was lost before it answered"},
@@ -221,7 +221,7 @@ func results() map[string]any {
 		"iff session rollback": sessionRollbackJSON{}, "iff session reset": sessionDoneJSON{}, "iff session settle": sessionDoneJSON{},
 		"iff policy check": policyCheckJSON{}, "iff policy explain": policyExplainJSON{}, "iff policy replay": policyReplayJSON{}, "iff policy schema": policySchemaJSON{},
 		"iff upstream list": upstreamListJSON{}, "iff upstream accept": upstreamAcceptJSON{},
-		"iff audit check": auditCheckJSON{}, "iff audit anchor": auditAnchorJSON{}, "iff audit witness": auditWitnessJSON{},
+		"iff sweep": sweepJSON{}, "iff audit check": auditCheckJSON{}, "iff audit anchor": auditAnchorJSON{}, "iff audit witness": auditWitnessJSON{},
 	}
 }
 
@@ -312,6 +312,8 @@ func jsonType(typ reflect.Type) string {
 		return "boolean"
 	case reflect.Int, reflect.Int64:
 		return "integer"
+	case reflect.Float64:
+		return "number"
 	case reflect.Struct, reflect.Interface:
 		return "object"
 	case reflect.Pointer:
@@ -344,7 +346,7 @@ func TestDocsCoverDeclarations(t *testing.T) {
 	}
 	for _, typ := range []reflect.Type{
 		reflect.TypeFor[struct{ X int }](), reflect.TypeFor[struct {
-			X float64 `json:"x" doc:"of a type that is not explained"`
+			X complex128 `json:"x" doc:"of a type that is not explained"`
 		}](), reflect.TypeFor[struct {
 			X []*inner `json:"x" doc:"whose field is not explained"`
 		}](),

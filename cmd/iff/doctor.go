@@ -41,6 +41,7 @@ func (doctorCmd) Run(a *app) error {
 		d.readable(a, h)
 		d.gate(a, h)
 		d.strict(a, h)
+		d.control(h)
 		d.agents(h)
 		if err := h.Close(); err != nil {
 			return err
@@ -69,6 +70,7 @@ func (a *app) printDoctor(out doctorJSON) error {
 type doctor struct {
 	checks []checkJSON
 	holds  bool
+	apart  bool // profile strict is in force, and each of its conditions holds
 }
 
 func (d *doctor) ok(check, detail string) {

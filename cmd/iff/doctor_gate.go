@@ -52,6 +52,8 @@ func readCorpus(a *app, c home.CorpusConfig) (*corpus.Snapshot, error) {
 func (d *doctor) gate(a *app, h *home.Home) {
 	if serve.Running(a.ctx, h.SocketDir()) {
 		d.ok("runtime", "runs: iff status")
+	} else if h.Config().Profile == home.Strict {
+		d.ok("runtime", "does not run; agents cannot start it: iff serve --detach")
 	} else {
 		d.ok("runtime", "does not run; it starts when it is needed")
 	}
@@ -69,10 +71,7 @@ func (d *doctor) gate(a *app, h *home.Home) {
 
 // unenforced says what no version yet, or this one not, keeps anybody from.
 func (d *doctor) unenforced() {
-	d.open("user", "not enforced: an agent that runs as you reaches what you reach without iff, corpora included, and can use the adopter key, "+
-		"which grants nothing above unverified; what it changes in a corpus a verdict finds, what it reads nothing does")
-	d.open("approver", "not told apart: an agent that runs as you could answer questions if it had the passphrase of your approver key; "+
-		"without it, it can approve nothing, but it can deny, pause and stop sessions, put back what they did, settle calls in doubt, and clear what an agent was given and has read")
+	d.users()
 	d.open("processes", "not enforced: iff keeps no program that an agent starts by itself from files or from the network, and starts none for it yet")
 }
 

@@ -119,7 +119,7 @@ func newWorkshop(t *testing.T) workshop {
 		t.Fatal(err)
 	}
 	program := filepath.Join(root, "program")
-	if out, err := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", program, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	// The default home is looked up in the user database and not only in the
@@ -269,8 +269,11 @@ func findTest(pkg, test, name, script string) error {
 	}
 	name = strings.ReplaceAll(name, "_", " ")
 	dirs := []string{pkg, "internal/" + pkg, "internal/store/" + pkg, "internal/host/" + pkg, "internal/observe/" + pkg, "internal/ask/" + pkg}
-	if pkg == "iff" {
+	switch pkg {
+	case "iff":
 		dirs = []string{"."}
+	case "main":
+		dirs = []string{"cmd/iff"}
 	}
 	for _, dir := range dirs {
 		files, err := filepath.Glob(filepath.Join(moduleRoot, dir, "*_test.go"))

@@ -89,27 +89,28 @@ func (k *asker) ask(q approval.Question) {
 	})
 }
 
+// patience is how long tests wait for what has to come, on a machine however busy.
+const patience = 2 * time.Minute
+
 // outcome waits until a question has ended.
 func (k *asker) outcome(id string) (approval.Answer, bool) {
-	for range 2000 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		k.mu.Lock()
 		a, ok := k.answers[id]
 		k.mu.Unlock()
 		if ok {
 			return a, true
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	return approval.Answer{}, false
 }
 
 // waiting waits until a question is there.
 func (k *asker) waiting(id string) bool {
-	for range 2000 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if _, err := k.box.Question(id); err == nil {
 			return true
 		}
-		time.Sleep(time.Millisecond)
 	}
 	return false
 }
@@ -330,7 +331,7 @@ func pending(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: pending HOME ID")
 	}
 	d := &desk{path: socketIn(ts.MkAbs(args[0]))}
-	d.ctx, d.stop = context.WithTimeout(context.Background(), time.Minute)
+	d.ctx, d.stop = context.WithTimeout(context.Background(), patience)
 	waits := false
 	for since := int64(0); !waits && d.ctx.Err() == nil; {
 		in, _ := d.next(since)

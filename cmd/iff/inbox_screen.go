@@ -104,9 +104,15 @@ func newScreen(desk clerk, who *approver, now func() time.Time) *screen {
 // matters.
 func (s *screen) run(a *app) error {
 	in, _ := a.stdin.(*os.File)
-	p := tea.NewProgram(s, tea.WithContext(a.ctx), tea.WithInput(in), tea.WithOutput(a.out),
+	p := tea.NewProgram(s, tea.WithInput(in), tea.WithOutput(a.out),
 		tea.WithEnvironment([]string{"TERM=" + os.Getenv("TERM")}), tea.WithoutSignalHandler())
+	// A program that is killed by its context leaves its reader on the terminal.
+	ended := make(chan struct{})
+	stop := context.AfterFunc(a.ctx, func() { p.Quit(); close(ended) })
 	_, err := p.Run()
+	if !stop() {
+		<-ended
+	}
 	clear(s.typed)
 	if a.ctx.Err() != nil {
 		return context.Canceled

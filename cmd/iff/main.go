@@ -65,6 +65,7 @@ type cli struct {
 	Verdict  verdictCmd  `cmd:"" help:"Say whether the corpora changed exactly as approved."`
 	Status   statusCmd   `cmd:"" help:"Say what runs, what waits and what the last verdict was."`
 	Audit    auditCmd    `cmd:"" help:"Check, read, prove and anchor the log."`
+	Sweep    sweepCmd    `cmd:"" help:"Try the verdict on thousands of runs of agents that do harm, and count what it gets wrong."`
 	Doctor   doctorCmd   `cmd:"" help:"Say what is in order, what is enforced and what is not."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
@@ -80,18 +81,24 @@ type app struct {
 	tty    bool // standard error is a terminal: progress is shown
 	screen bool // standard output is a terminal: lines are cut to its width
 	dir    string
+	etc    string // the machine's configuration of agents; empty is /etc
 	now    func() time.Time
 }
 
-func main() {
+func main() { os.Exit(program("")) }
+
+// program is iff on a machine whose configuration of agents lies at etc; empty is
+// /etc.
+func program(etc string) int {
 	scrub()
 	// A verb reads much once and ends: collecting less often halves the time of
 	// a load, and the limits on content bound the memory.
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	defer stop()
+	a := newApp(ctx, os.Stdin, os.Stdout, os.Stderr)
+	a.etc = etc
+	return a.execute(os.Args[1:])
 }
 
 // scrub removes inherited knobs that change how the runtime or its libraries
@@ -119,10 +126,18 @@ func scrub() {
 }
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return newApp(ctx, stdin, stdout, stderr).execute(args)
+}
+
+func newApp(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) *app {
+	return &app{ctx: ctx, stdin: stdin, out: stdout, err: stderr, now: time.Now, colour: isTerminal(stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", tty: isTerminal(stderr), screen: isTerminal(stdout)}
+}
+
+// execute runs the verb that the arguments name, and is the exit code.
+func (a *app) execute(args []string) int {
 	var c cli
-	a := &app{ctx: ctx, stdin: stdin, out: stdout, err: stderr, now: time.Now, colour: isTerminal(stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", tty: isTerminal(stderr), screen: isTerminal(stdout)}
 	code := exitHolds
-	parser, err := newParser(&c, stdout, stderr, &code)
+	parser, err := newParser(&c, a.out, a.err, &code)
 	if err != nil {
 		return a.fail(err)
 	}

@@ -21,8 +21,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"iff": main})
+	testscript.Main(m, map[string]func(){"iff": func() { os.Exit(program(testEtc())) }})
 }
+
+// testEtc is where the iff of the tests looks for the machine's configuration of
+// agents: beside the script's home directory. So no test writes to /etc, whoever runs it.
+func testEtc() string { return filepath.Join(filepath.Dir(os.Getenv("HOME")), "etc") }
 
 // TestScripts runs each script under testdata/script with the real program.
 // The script's own commands:
@@ -51,6 +55,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			pass := filepath.Join(e.WorkDir, ".pass")
 			e.Setenv("PASS", pass)
+			e.Setenv("GORACE", endsAtOnce)
 			e.Values[askers{}] = new(sync.Map)
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "user"))
 			e.Defer(func() {
@@ -84,12 +89,16 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// endsAtOnce keeps a program that the race detector watches from waiting a
+// second as it ends; it has exited with 66 by its own then, if there was a race.
+const endsAtOnce = "atexit_sleep_ms=0"
+
 // noTerminal runs iff in a session of its own, which has no terminal, and
 // expects it to fail saying so.
 func noTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	program := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "iff")
 	cmd := exec.Command(program, args...)
-	cmd.Dir, cmd.Env = ts.MkAbs("."), []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH")}
+	cmd.Dir, cmd.Env = ts.MkAbs("."), []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "GORACE=" + endsAtOnce}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError

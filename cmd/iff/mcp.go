@@ -40,7 +40,7 @@ func (c mcpCmd) Run(a *app) error {
 }
 
 func (a *app) startForMCP() error {
-	dir, err := a.sockets()
+	dir, err := a.ownAgents(serve.MCPSocket)
 	if err != nil {
 		return err
 	}

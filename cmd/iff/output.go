@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 	"text/tabwriter"
@@ -13,6 +14,7 @@ import (
 	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/broker"
+	"github.com/iff-run/iff/ensemble/sweep"
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/anchor"
 	"github.com/iff-run/iff/internal/connect"
@@ -32,7 +34,11 @@ func (a *app) print(machine any, text func() error) error {
 	if !a.json {
 		return text()
 	}
-	enc := json.NewEncoder(a.out)
+	return writeJSON(a.out, machine)
+}
+
+func writeJSON(to io.Writer, machine any) error {
+	enc := json.NewEncoder(to)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(machine)
@@ -138,8 +144,11 @@ func classify(err error) (reason string, code int) {
 	var au *audit.Error
 	var sv *serve.Error
 	var fl *serve.Fault
+	var sw *sweep.Error
 	reason = reasonOf(err)
 	switch {
+	case errors.As(err, &sw):
+		return reason, exitUsage
 	case errors.As(err, &usage):
 		return usage.reason, exitUsage
 	case errors.As(err, &hm) && (hm.Reason == home.Missing || hm.Reason == home.ConfigInvalid || hm.Reason == home.Exists || hm.Reason == home.NameInvalid):
@@ -182,7 +191,10 @@ func reasonOf(err error) string {
 	var rf *gate.Refusal
 	var rh *rehash.Error
 	var cn *connect.Error
+	var sw *sweep.Error
 	switch {
+	case errors.As(err, &sw):
+		return string(sw.Reason)
 	case errors.As(err, &cn):
 		return string(cn.Reason)
 	case errors.As(err, &rf):

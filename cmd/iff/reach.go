@@ -9,6 +9,7 @@ import (
 
 	"github.com/iff-run/iff/internal/home"
 	"github.com/iff-run/iff/internal/serve"
+	"github.com/iff-run/iff/internal/visible"
 )
 
 const (
@@ -26,6 +27,32 @@ func (a *app) sockets() (string, error) {
 	var dir string
 	err := a.withHome(home.Read, func(h *home.Home) error {
 		dir = h.SocketDir()
+		return nil
+	})
+	return dir, err
+}
+
+// agentSocket is where agents of the user of this home connect, to a runtime that
+// runs from now on.
+func (a *app) agentSocket() (string, error) {
+	dir, err := a.ownAgents(serve.AgentSocket)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, serve.AgentSocket), a.start(dir)
+}
+
+// ownAgents is where the runtime of the home has its sockets, if agents of its user
+// may connect. In profile strict none may.
+func (a *app) ownAgents(name string) (dir string, err error) {
+	err = a.withHome(home.Read, func(h *home.Home) error {
+		dir = h.SocketDir()
+		if config := h.Config(); config.Profile == home.Strict {
+			return &advisedError{
+				&serve.Error{Reason: serve.NotAgent, Path: a.dir, Detail: "in profile strict agents run as other users than the runtime's, and connect elsewhere"},
+				"run this as one of serve.agents, with --socket " + visible.Escape(filepath.Join(config.Serve.AgentDir, name)),
+			}
+		}
 		return nil
 	})
 	return dir, err

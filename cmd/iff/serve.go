@@ -61,6 +61,9 @@ func (c serveCmd) Run(a *app) error {
 		Home: a.dir, Agents: filepath.Join(dir, serve.AgentSocket), Operator: filepath.Join(dir, serve.OperatorSocket),
 		MCP: filepath.Join(dir, serve.MCPSocket), Refused: []refusedSkillJSON{},
 	}
+	if shared.Alone && shared.Dir != "" {
+		out.Agents, out.MCP = filepath.Join(shared.Dir, serve.AgentSocket), filepath.Join(shared.Dir, serve.MCPSocket)
+	}
 	if c.Stop {
 		return a.stopServing(dir, out)
 	}

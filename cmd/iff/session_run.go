@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/iff-run/iff/gate"
@@ -18,6 +17,7 @@ type sessionRunCmd struct {
 	File   string `arg:"" help:"File with a JSON object on each line, or - for standard input, which is played as it comes."`
 	Agent  string `help:"What the agent calls itself." default:"iff session run" placeholder:"NAME"`
 	Resume string `help:"Take up a session that a crash interrupted." placeholder:"ID"`
+	Socket string `help:"Speak to a runtime of another user at this socket." placeholder:"FILE"`
 }
 
 // sessionRunJSON is one line of what is printed with --json, for each answer.
@@ -67,14 +67,13 @@ func (c sessionRunCmd) Run(a *app) error {
 	if f, ok := in.(io.Closer); ok && c.File != "-" {
 		defer f.Close()
 	}
-	dir, err := a.sockets()
-	if err != nil {
-		return err
+	path := c.Socket
+	if path == "" {
+		if path, err = a.agentSocket(); err != nil {
+			return err
+		}
 	}
-	if err := a.start(dir); err != nil {
-		return err
-	}
-	client, err := serve.Dial(a.ctx, filepath.Join(dir, serve.AgentSocket))
+	client, err := serve.Dial(a.ctx, path)
 	if err != nil {
 		return err
 	}

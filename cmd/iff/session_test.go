@@ -54,7 +54,7 @@ func play(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	program := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "iff")
 	cmd := exec.Command(program, "session", "run", "--home", args[0], "--agent", "opencode", "-")
-	cmd.Dir, cmd.Env = ts.MkAbs("."), []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH")}
+	cmd.Dir, cmd.Env = ts.MkAbs("."), []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "GORACE=" + endsAtOnce}
 	cmd.Stdout, cmd.Stderr = out, out
 	in, err := cmd.StdinPipe()
 	ts.Check(err)

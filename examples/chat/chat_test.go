@@ -18,9 +18,7 @@ import (
 	"github.com/iff-run/iff/internal/ask/webhook"
 	"github.com/iff-run/iff/internal/canonical"
 	"github.com/iff-run/iff/internal/trusttest"
-	"github.com/iff-run/iff/level"
 	"github.com/iff-run/iff/record"
-	"github.com/iff-run/iff/trust"
 )
 
 var (
@@ -156,30 +154,13 @@ func start(t *testing.T) (*telegram, *webhook.Broker) {
 	var polling sync.WaitGroup
 	polling.Go(func() { d.poll(ctx, time.Millisecond) })
 	t.Cleanup(func() { cancel(); polling.Wait(); s.Close(); api.CloseClientConnections(); api.Close() })
-	locked := root(t)
+	locked := trusttest.Locked(trusttest.Approver("chat", approver.Public()))
 	b, err := webhook.New(webhook.Options{
 		URL: s.URL, Key: asking, Log: "iff/log/1", Fence: 1, Now: func() time.Time { return now }, Timeout: time.Minute,
 		Check: func(q approval.Question, a approval.Answer) error { return q.Check(a, locked, now) },
 	})
 	must(t, err)
 	return service, b
-}
-
-func root(tb testing.TB) *trust.Root {
-	tb.Helper()
-	key, s := trusttest.NewKey(trusttest.RootKey), trusttest.Scheme("default")
-	draft, err := trust.NewDraft(key.Public(), s)
-	must(tb, err)
-	must(tb, draft.Add(trust.Entry{
-		ID: "chat", PublicKey: approver.Public(), Clearance: s.Top().Parts(), Level: level.Declared, NotAfter: trust.Never, Approver: true,
-	}))
-	one, err := draft.Sign(key)
-	must(tb, err)
-	draft, err = trust.Open([][]byte{one}, key.Public())
-	must(tb, err)
-	r, err := draft.Lock()
-	must(tb, err)
-	return r
 }
 
 // Only who is named decides, and what he sees is the rendering, whole.

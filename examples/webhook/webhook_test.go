@@ -22,9 +22,7 @@ import (
 	"github.com/iff-run/iff/internal/durable"
 	"github.com/iff-run/iff/internal/keyfile"
 	"github.com/iff-run/iff/internal/trusttest"
-	"github.com/iff-run/iff/level"
 	"github.com/iff-run/iff/record"
-	"github.com/iff-run/iff/trust"
 )
 
 var (
@@ -38,23 +36,6 @@ func must(tb testing.TB, err error) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-}
-
-func root(tb testing.TB) *trust.Root {
-	tb.Helper()
-	key, s := trusttest.NewKey(trusttest.RootKey), trusttest.Scheme("default")
-	draft, err := trust.NewDraft(key.Public(), s)
-	must(tb, err)
-	must(tb, draft.Add(trust.Entry{
-		ID: "hook", PublicKey: approver.Public(), Clearance: s.Top().Parts(), Level: level.Declared, NotAfter: trust.Never, Approver: true,
-	}))
-	one, err := draft.Sign(key)
-	must(tb, err)
-	draft, err = trust.Open([][]byte{one}, key.Public())
-	must(tb, err)
-	r, err := draft.Lock()
-	must(tb, err)
-	return r
 }
 
 func question(tb testing.TB, c capability.Capability, target string, n int) approval.Question {
@@ -78,7 +59,7 @@ func start(tb testing.TB, text string, out io.Writer) (*webhook.Broker, *httptes
 	configure(r, rules, out)
 	s := httptest.NewServer(r)
 	tb.Cleanup(s.Close)
-	locked := root(tb)
+	locked := trusttest.Locked(trusttest.Approver("hook", approver.Public()))
 	b, err := webhook.New(webhook.Options{
 		URL: s.URL, Key: runtime, Log: "iff/log/1", Fence: 1, Now: func() time.Time { return now },
 		Check: func(q approval.Question, a approval.Answer) error { return q.Check(a, locked, now) },

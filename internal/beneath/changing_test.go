@@ -2,6 +2,7 @@ package beneath
 
 import (
 	"encoding/binary"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -98,12 +99,26 @@ func TestWrittenWhileRead(t *testing.T) {
 	})
 }
 
-// The planted bug: the same reading without looking before and after.
+// The planted bug: the same reading without looking before and after. It rests
+// in the middle, so that the writer has a turn, also on a busy machine.
 func TestWrittenWhileReadCatchesUncheckedReader(t *testing.T) {
 	dir := t.TempDir()
 	stop := counting(t, dir)
 	defer stop()
-	unchecked := func() ([]byte, error) { return os.ReadFile(filepath.Join(dir, "f")) }
+	unchecked := func() ([]byte, error) {
+		f, err := os.Open(filepath.Join(dir, "f"))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		data := make([]byte, cells*cellSize)
+		if _, err := io.ReadFull(f, data[:len(data)/2]); err != nil {
+			return nil, err
+		}
+		time.Sleep(time.Millisecond)
+		_, err = io.ReadFull(f, data[len(data)/2:])
+		return data, err
+	}
 	_, torn, _ := seenBy(t, unchecked, func(_, torn, _ int) bool { return torn > 0 })
 	if torn == 0 {
 		t.Error("the unchecked reader never saw a torn file")

@@ -67,6 +67,9 @@
 // What Marshal has written, Parse accepts into the same type, and Transform
 // leaves as it is. [Pretty] writes the same value for people.
 //
+// [StringLength] and [ValueLength] find where a string and a value end, for who looks
+// for a part of a text without reading it all.
+//
 // Reading and writing are pure; the package has no variable state but a memo of
 // what reflection says about each Go type. All functions are safe for
 // concurrent use.

@@ -18,11 +18,10 @@ func claude() Agent {
 }
 
 func claudeTargets(p Place, l Level) []target {
-	server := Object{{"type", "stdio"}, {"command", p.Iff}, {"args", p.Args()}, {"timeout", hour * 1000}}
 	servers := map[Level]string{User: p.home(".claude.json"), Project: p.dir(".mcp.json"), Managed: p.etc("claude-code/managed-mcp.json")}[l]
 	settings := map[Level]string{User: p.home(".claude/settings.json"), Project: p.dir(".claude/settings.json"), Managed: p.etc("claude-code/managed-settings.json")}[l]
 	return []target{
-		{path: servers, format: plainJSON, ops: func(tree) []op { return []op{set(server, "mcpServers", "iff")} }},
+		{path: servers, format: plainJSON, ops: func(tree) []op { return []op{set(claudeServer(p), "mcpServers", "iff")} }},
 		{path: settings, format: plainJSON, ops: func(tree) []op {
 			out := []op{
 				with([]string{"mcp__iff"}, "permissions", "allow"),
@@ -37,6 +36,10 @@ func claudeTargets(p Place, l Level) []target {
 			return out
 		}},
 	}
+}
+
+func claudeServer(p Place) Object {
+	return Object{{"type", "stdio"}, {"command", p.Iff}, {"args", p.Args()}, {"timeout", hour * 1000}}
 }
 
 // claudeServers are the names by which the tools of other servers are denied: they

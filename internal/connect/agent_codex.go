@@ -41,6 +41,10 @@ func codex() Agent {
 	}
 }
 
+func codexServer(p Place) Object {
+	return Object{{"command", p.Iff}, {"args", p.Args()}, {"tool_timeout_sec", hour}, {"default_tools_approval_mode", "approve"}}
+}
+
 // codexOps closes a config.toml. A project's file is skipped in silence unless the
 // user's trusts the project.
 func codexOps(p Place, t tree, trust bool) []op {
@@ -61,9 +65,9 @@ func codexOps(p Place, t tree, trust bool) []op {
 			out = append(out, set(false, "mcp_servers", name, "enabled"))
 		}
 	}
-	out = append(out,
-		set(p.Iff, "mcp_servers", "iff", "command"), set(p.Args(), "mcp_servers", "iff", "args"),
-		set(hour, "mcp_servers", "iff", "tool_timeout_sec"), set("approve", "mcp_servers", "iff", "default_tools_approval_mode"))
+	for _, m := range codexServer(p) {
+		out = append(out, set(m.Value, "mcp_servers", "iff", m.Name))
+	}
 	if trust {
 		out = append(out, set("trusted", "projects", p.Dir, "trust_level"))
 	}

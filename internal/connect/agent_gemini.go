@@ -28,10 +28,9 @@ func gemini() Agent {
 
 func geminiTargets(p Place, l Level) []target {
 	path := map[Level]string{User: p.home(".gemini/settings.json"), Project: p.dir(".gemini/settings.json"), Managed: p.etc("gemini-cli/settings.json")}[l]
-	server := Object{{"command", p.Iff}, {"args", p.Args()}, {"trust", true}, {"timeout", hour * 1000}}
 	settings := target{path: path, format: commented, ops: func(t tree) []op {
 		out := []op{
-			set(server, "mcpServers", "iff"), set([]string{"iff"}, "mcp", "allowed"),
+			set(trustedServer(p), "mcpServers", "iff"), set([]string{"iff"}, "mcp", "allowed"),
 			set(false, "hooksConfig", "enabled"), set(false, "skills", "enabled"), set("", "tools", "discoveryCommand"),
 		}
 		if others := rivals(members(t, "mcpServers"), "iff_"); len(others) > 0 { // mcp_iff_* would fit their tools
@@ -53,7 +52,7 @@ func geminiTargets(p Place, l Level) []target {
 	case User:
 		return []target{settings, {path: p.home(".gemini/policies/iff.toml"), whole: geminiPolicy}}
 	case Managed:
-		return []target{settings, {path: p.etc("gemini-cli/policies/iff.toml"), whole: geminiPolicy}}
+		return []target{settings, {path: p.etc("gemini-cli/policies/iff.toml"), whole: geminiPolicy}, trust}
 	}
 	return []target{settings, trust}
 }

@@ -48,13 +48,16 @@ func opencodeFiles(p Place, l Level) []string {
 	return under([]string{p.etc("opencode")}, "opencode.json", "opencode.jsonc")
 }
 
+func opencodeServer(p Place) Object {
+	return Object{{"type", "local"}, {"command", p.Command()}, {"enabled", true}, {"timeout", hour * 1000}}
+}
+
 func opencodeOps(p Place, l Level, t tree) []op {
-	server := Object{{"type", "local"}, {"command", p.Command()}, {"enabled", true}, {"timeout", hour * 1000}}
 	var out []op
 	if len(t) == 0 {
 		out = append(out, set("https://opencode.ai/config.json", "$schema"))
 	}
-	out = append(out, set(server, "mcp", "iff"))
+	out = append(out, set(opencodeServer(p), "mcp", "iff"))
 	for _, name := range rivals(members(t, "mcp"), "iff_") { // iff_* would allow its tools
 		out = append(out, set(false, "mcp", name, "enabled"))
 	}

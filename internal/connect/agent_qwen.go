@@ -20,14 +20,18 @@ func qwen() Agent {
 	}
 }
 
+// trustedServer is iff as Qwen Code and Gemini CLI have it.
+func trustedServer(p Place) Object {
+	return Object{{"command", p.Iff}, {"args", p.Args()}, {"trust", true}, {"timeout", hour * 1000}}
+}
+
 func qwenOps(p Place, t tree) []op {
-	server := Object{{"command", p.Iff}, {"args", p.Args()}, {"trust", true}, {"timeout", hour * 1000}}
 	var out []op
 	if len(t) == 0 {
 		out = append(out, set(4, "$version"))
 	}
 	return append(out,
-		set(server, "mcpServers", "iff"),
+		set(trustedServer(p), "mcpServers", "iff"),
 		set([]string{"iff"}, "mcp", "allowed"), set(hour*1000, "mcp", "toolIdleTimeoutMs"),
 		set(true, "disableAllHooks"),
 		with([]string{"project", "user", "extension", "bundled"}, "skills", "disabledLevels"),

@@ -89,6 +89,7 @@ func claudeOpen(p Place, levels []Level) []Finding {
 	out := []Finding{always("Claude Code"), {"open", "an edit of its settings counts within seconds, in a running session too, and a file that is no JSON is ignored: it is open then", "iff guards the files; iff doctor reads them again"}}
 	if !managed(levels) {
 		out = append(out, Finding{"open", "a file of the project can start hooks: " + p.dir(".claude/settings.json"), "as root, iff connect --level managed allows none but managed hooks"})
+		out = append(out, claudeBeside(p, levels)...)
 	}
 	for _, path := range []string{p.home(".claude/settings.json"), p.dir(".claude/settings.json"), p.dir(".claude/settings.local.json")} {
 		t, err := glance(plainJSON, path)
@@ -96,7 +97,7 @@ func claudeOpen(p Place, levels []Level) []Finding {
 			out = append(out, Finding{"no", path + " cannot be read, so Claude Code ignores it: " + err.Error(), "mend it"})
 		}
 		for _, name := range members(t, "hooks") {
-			if v, _ := at(t, "hooks", name); !strings.Contains(fmt.Sprint(v), "iff hook") {
+			if v, _ := at(t, "hooks", name); below(path, p.home(".claude")) && !managed(levels) && !onlyIff(v) {
 				out = append(out, Finding{"open", fmt.Sprintf("%s starts programs at %s", path, name), "remove what you do not know"})
 			}
 		}
@@ -115,6 +116,7 @@ func codexOpen(p Place, levels []Level) []Finding {
 		always("Codex"),
 		{"open", "view_image reads any image of the machine, and no setting takes it away", "keep what must not be seen out of image files that this user can read"},
 	}
+	out = append(out, codexBeside(p, levels)...)
 	if managed(levels) {
 		return out
 	}
@@ -134,6 +136,7 @@ func qwenOpen(p Place, levels []Level) []Finding {
 	if !managed(levels) {
 		out = append(out, Finding{"open", "who may write " + p.dir(".qwen/settings.json") + " can start tool servers and hooks", "iff guards the file; as root, iff connect --level managed keeps it closed whatever it says"})
 	}
+	out = append(out, qwenBeside(p, levels)...)
 	for _, path := range there(p.dir(".qwen/extensions"), p.home(".qwen/extensions")) {
 		out = append(out, Finding{"open", path + " holds extensions, which may bring tool servers", "remove what you do not know"})
 	}

@@ -12,6 +12,8 @@ import (
 func geminiOpen(p Place, levels []Level) []Finding {
 	out := []Finding{always("Gemini CLI"), {"open", "a policy file that is no TOML is ignored: it is open then", "iff guards the file; iff doctor reads it again"}}
 	out = append(out, geminiPolicies(p, levels)...)
+	out = append(out, overruled(gemini(), p, levels, "mcpServers.iff", "tools.core")...)
+	out = append(out, settingsBeside(p, levels, ".gemini/settings.json")...)
 	if !managed(levels) {
 		out = append(out, Finding{"open", "who may write " + p.dir(".gemini/settings.json") + " can start tool servers and hooks, and a discovery command, and name other policies", "iff guards the file; as root, iff connect --level managed keeps it closed whatever it says"})
 		out = append(out, geminiElsewhere(p)...)

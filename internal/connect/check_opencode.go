@@ -83,9 +83,11 @@ func opencodeElsewhere(p Place, levels []Level) []Finding {
 		if err != nil {
 			out = append(out, Finding{"no", path + " cannot be read: " + err.Error(), "mend it"})
 		}
+		other := opencodeOther(p, path, t, levels)
+		out = append(out, reopened(path, other, "which starts something else in iff's place, or runs another agent than was closed", "take that out of it")...)
 		if allowed := opencodeAllows(t, managed(levels)); len(allowed) > 0 {
 			out = append(out, Finding{"no", path + " allows " + strings.Join(allowed, ", ") + ", which opens tools again", "take that out of it, or run iff connect opencode in the directory where it counts"})
-		} else if strings.Contains(path, "/.opencode/") {
+		} else if len(other) == 0 && strings.Contains(path, "/.opencode/") {
 			out = append(out, Finding{"open", path + " is read last and wins over the closure", "move what you need of it to " + p.dir("opencode.json") + ", then remove it"})
 		}
 		for _, name := range rivals(members(t, "mcp"), "iff_") {

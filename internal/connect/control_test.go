@@ -55,17 +55,18 @@ func TestControlCodexSkills(t *testing.T) {
 // finds is a file that somebody writes, and what Check says of it.
 type finds struct{ agent, path, text, status, says string }
 
+func (c finds) hit(f Finding) bool { return f.Status == c.status && strings.Contains(f.What, c.says) }
+
 func (c finds) in(t *testing.T, levels ...Level) {
 	t.Helper()
 	w := newWorld(t)
 	a, _ := Find(c.agent)
 	w.must(w.connect(a, nil, levels...))
-	hit := func(f Finding) bool { return f.Status == c.status && strings.Contains(f.What, c.says) }
-	if slices.ContainsFunc(Check(a, w.Place, levels), hit) {
+	if slices.ContainsFunc(Check(a, w.Place, levels), c.hit) {
 		t.Errorf("%s is found before: %+v", c.says, Check(a, w.Place, levels))
 	}
 	w.put(c.path, strings.ReplaceAll(c.text, "ROOT", w.root))
-	if found := Check(a, w.Place, levels); slices.ContainsFunc(found, hit) != (c.says != "") {
+	if found := Check(a, w.Place, levels); slices.ContainsFunc(found, c.hit) != (c.says != "") {
 		t.Errorf("%v: %s in %s: %+v", levels, c.text, c.path, found)
 	}
 }
@@ -93,7 +94,7 @@ func TestCheckFinds(t *testing.T) {
 		{"opencode", "home/.config/opencode/config.json", `{"mcp": {"docs": {"type": "local"}}, "plugin": ["x"]}`, "open", "docs"},
 		{"opencode", "project/.opencode/tool/x.ts", "x", "open", "holds code"},
 		{"claude-code", "project/.claude/settings.json", "not json", "no", "value is missing"},
-		{"claude-code", "project/.claude/settings.local.json", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "evil"}]}]}}`, "open", "PreToolUse"},
+		{"claude-code", "project/.claude/settings.local.json", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "evil"}]}]}}`, "no", "settings.local.json has hooks.PreToolUse,"},
 		{"claude-code", "project/.mcp.json", `{"mcpServers": {"docs": {"command": "x"}}}`, "no", "mcpServers.iff"},
 		{"codex", "home/.codex/config.toml", "[features]\nshell_tool = true\n", "no", "trusted"},
 		{"codex", "project/.codex/config.toml", "[features]\nnew_thing = true\n", "no", "features"},

@@ -7,7 +7,7 @@
 // [Project] files lie in the directory that the agent works in, [User] files below
 // the user's home, [Managed] files in /etc. With opencode and codex the project's
 // files win over the user's, so without root both are written; managed files hold
-// whatever the others say, but for what [Check] names.
+// whatever the others say, but for what [Check] names. [Agent.Strongest] chooses.
 //
 // # Editing
 //
@@ -42,8 +42,10 @@
 // # Proof
 //
 // [Check] evaluates the files again by the agent's own precedence, and looks at those
-// beside them that connecting does not edit for what they allow. [Live] runs the
-// agent against a model on loopback (package model) and sees what it offers.
+// beside them that connecting does not edit for what they allow: what opens the agent
+// again is a "no", with file and key. [Live] runs the agent against a model on loopback
+// (package model) and sees what it offers. [Look] says over which files that holds, and
+// [Record.Stale] whether those are another now.
 //
 // What is true of which agent was measured: opencode 1.18.33, claude-code 2.1.328,
 // codex 0.169.0, qwen-code 0.24.4, gemini-cli 0.61.0.

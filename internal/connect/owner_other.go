@@ -10,3 +10,5 @@ type owner struct{}
 func ownerOf(fs.FileInfo) owner { return owner{} }
 
 func (owner) keep(string) error { return nil }
+
+func mayWrite(string) bool { return false }

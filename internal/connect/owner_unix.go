@@ -28,3 +28,9 @@ func (o owner) keep(path string) error {
 	}
 	return os.Lchown(path, o.uid, o.gid)
 }
+
+// mayWrite says whether files can be made in a directory that is there.
+func mayWrite(dir string) bool {
+	const write, search = 2, 1
+	return syscall.Access(dir, write|search) == nil
+}

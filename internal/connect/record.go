@@ -33,6 +33,7 @@ type Record struct {
 	Guard  []string `json:"guard"`           // entries of guard.home that it wants
 	Files  []File   `json:"files"`           // that were changed
 	Proof  string   `json:"proof,omitempty"` // what running the agent has shown, on one line; empty: it was not run
+	Over   *Over    `json:"over,omitempty"`  // what that was shown over
 }
 
 // File is one file that was changed.
@@ -138,8 +139,9 @@ func (s *Store) save(r *Record) error {
 	return durable.WriteFile(s.fsys, filepath.Join(s.dir, recordName(r.Agent, r.Place())), data, 0o600)
 }
 
-// Note keeps with the record of an agent what running it has shown.
-func (s *Store) Note(agent string, p Place, proof string) error {
+// Note keeps with the record of an agent what running it has shown, and over what;
+// nil is over nothing, which proves nothing.
+func (s *Store) Note(agent string, p Place, proof string, over *Over) error {
 	r, err := s.Find(agent, p)
 	if err != nil || r == nil {
 		return err
@@ -148,7 +150,7 @@ func (s *Store) Note(agent string, p Place, proof string) error {
 	if err != nil {
 		return err
 	}
-	r.Proof = proof
+	r.Proof, r.Over = proof, over
 	return errors.Join(s.save(r), lock.Close())
 }
 

@@ -25,7 +25,12 @@ import (
 	"github.com/iff-run/iff/skill"
 )
 
-const longest = 600 * time.Millisecond // that a process lives
+// Every second process lives for a while by the clock, however far it comes; the
+// others, also on a busy machine, until so many calls were told to be done.
+const (
+	longest = 600 * time.Millisecond
+	most    = 60
+)
 
 // run kills processes, one after the other, on one home.
 type run struct {
@@ -124,15 +129,22 @@ func (r *run) once(ctx context.Context) error {
 	if err := c.Start(); err != nil {
 		return err
 	}
-	wait := time.AfterFunc(time.Duration(r.rand.Int64N(int64(longest))), func() { _ = c.Process.Kill() })
+	after, enough := time.Duration(r.rand.Int64N(int64(longest))), 1+r.rand.IntN(most)
+	if (r.killed+r.ended)%2 == 0 {
+		enough = 0
+		wait := time.AfterFunc(after, func() { _ = c.Process.Kill() })
+		defer wait.Stop()
+	}
 	var told []string
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if id := lines.Text(); id != "started" {
 			told = append(told, id)
 		}
+		if enough > 0 && len(told) == enough {
+			_ = c.Process.Kill()
+		}
 	}
 	err = c.Wait()
-	wait.Stop()
 	var exit *exec.ExitError
 	switch {
 	case err == nil:

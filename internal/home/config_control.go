@@ -1,10 +1,14 @@
 package home
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/iff-run/iff/internal/observe/control"
@@ -40,6 +44,18 @@ func (h *Home) ControlObserver() (*control.Observer, error) {
 		return nil, configError("guard.home: " + err.Error())
 	}
 	return o, nil
+}
+
+// ControlAbsent are the files of guard.home where nothing is. Agents have many that
+// are made only when they are needed, and a slip of the pen looks the same.
+func (h *Home) ControlAbsent() []ControlFile {
+	var out []ControlFile
+	for _, f := range h.config.Control {
+		if _, err := os.Lstat(f.Path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // inCorpus says whether a path leads into a corpus, by way of links too.

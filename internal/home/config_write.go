@@ -102,6 +102,7 @@ ask = "inbox"
 # name = "write_file"
 # capability = "fs.write.irrev"
 # target = "{path}"
+# takes = ["content"]
 # reach = "bounded"
 
 # MCP over HTTP, on this machine alone. wait: after this a call that waits for a

@@ -38,7 +38,8 @@
 // A signature, once it is there, has to be right for every opening but to read. In
 // profile strict it has to be there, and to [Run] everything has to hold that
 // [Home.Strict] looks at: the signature, an anchor that answers, agents of other users,
-// and keys that those cannot read.
+// and keys that those cannot read, in a home in whose place nobody can put another. A
+// home of somebody else does not open, in either profile, but for root.
 //
 // # Corpora
 //

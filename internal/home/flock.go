@@ -33,3 +33,11 @@ func ownerOf(info fs.FileInfo) (uid int, known bool) {
 	}
 	return int(s.Uid), true
 }
+
+// groupOf is the group of a file, -1 where nobody can say.
+func groupOf(info fs.FileInfo) int {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Gid)
+	}
+	return -1
+}

@@ -18,3 +18,5 @@ func flock(*os.File, bool) (busy bool, err error) {
 func ours(fs.FileInfo) bool { return false }
 
 func ownerOf(fs.FileInfo) (uid int, known bool) { return 0, false }
+
+func groupOf(fs.FileInfo) int { return -1 }

@@ -134,6 +134,9 @@ func (h *Home) checkDirectory() error {
 	if _, err := os.Stat(filepath.Join(h.dir, configFile)); errors.Is(err, fs.ErrNotExist) {
 		return &Error{Reason: Missing, Path: h.dir, Detail: "there is no iff.toml in it; run iff init, or name another with --home", Err: err}
 	}
+	if owner, known := ownerOf(info); known && owner != os.Geteuid() && os.Geteuid() != 0 {
+		return &Error{Reason: Exposed, Path: h.dir, Detail: fmt.Sprintf("it belongs to uid %d, who can change what is in it; iff runs as uid %d; name a home of yours with --home", owner, os.Geteuid())}
+	}
 	if info.Mode().Perm()&0o022 != 0 {
 		return &Error{Reason: Exposed, Path: h.dir, Detail: fmt.Sprintf("mode %04o lets others write to it; chmod 700, then check what is in it", info.Mode().Perm())}
 	}

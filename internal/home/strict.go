@@ -104,6 +104,9 @@ func (h *Home) agentsApart(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if at := h.config.MCP.Listen; at != "" {
+		return "", &Error{Reason: Unseparated, Path: configFile, Detail: fmt.Sprintf("mcp.listen is %s, and of who comes by the network nobody knows the user; take it out, then iff config sign", at)}
+	}
 	own := os.Geteuid()
 	for name, uid := range uids {
 		if uid == own || uid == 0 {
@@ -136,8 +139,8 @@ func (h *Home) AgentUIDs() (map[string]int, error) {
 	return out, nil
 }
 
-// MakeAgentDir makes serve.agent_dir with mode 0750 if it is not there, and checks it.
-// Agents get in by its group; who of them may connect, the peer's id on each
+// MakeAgentDir makes serve.agent_dir with mode 0750 if it is not there, whatever
+// the process masks, and checks it. Agents get in by its group; who of them may connect, the peer's id on each
 // connection says. Without one configured it does nothing. Errors are *Error.
 func (h *Home) MakeAgentDir() error {
 	dir := h.config.Serve.AgentDir
@@ -148,7 +151,11 @@ func (h *Home) MakeAgentDir() error {
 		return err
 	}
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-		if err := durable.Mkdir(h.fsys, dir, 0o750); err != nil {
+		err := durable.Mkdir(h.fsys, dir, 0o750)
+		if err == nil {
+			err = os.Chmod(dir, 0o750)
+		}
+		if err != nil {
 			return &Error{Reason: Unreadable, Path: dir, Detail: err.Error(), Err: err}
 		}
 	}
@@ -156,11 +163,23 @@ func (h *Home) MakeAgentDir() error {
 }
 
 // CheckAgentDir says whether sockets may be put into serve.agent_dir: a directory
-// of this user or root that nobody else writes to, and that lies in none that others
-// could put something else in the place of. One that is not there is judged by what
+// of this user that nobody else writes to, and that lies in none in which others
+// could put something else in its place. One that is not there is judged by what
 // is above it. Errors are *Error.
 func (h *Home) CheckAgentDir() error {
 	dir := h.config.Serve.AgentDir
+	if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+		if owner, known := ownerOf(info); !known || owner != os.Geteuid() {
+			return &Error{Reason: Exposed, Path: dir, Detail: fmt.Sprintf("it belongs to another user than the one that iff runs as, uid %d; chown it", os.Geteuid())}
+		}
+	}
+	return firmly(dir, os.Geteuid())
+}
+
+// firmly says whether a directory is there to stay: neither it nor one above it
+// can be changed by anybody but its owner and root, nor put another in its place.
+// One that is not there is judged by what is above it.
+func firmly(dir string, owner int) error {
 	for at := dir; ; at = filepath.Dir(at) {
 		info, err := os.Lstat(at)
 		if errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at) {
@@ -169,7 +188,7 @@ func (h *Home) CheckAgentDir() error {
 		if err != nil {
 			return &Error{Reason: Unreadable, Path: at, Detail: err.Error(), Err: err}
 		}
-		if problem := agentDirProblem(info, at == dir); problem != "" {
+		if problem := looseness(info, owner, at == dir); problem != "" {
 			return &Error{Reason: Exposed, Path: at, Detail: problem}
 		}
 		if at == filepath.Dir(at) {
@@ -178,23 +197,24 @@ func (h *Home) CheckAgentDir() error {
 	}
 }
 
-// agentDirProblem says why sockets are not safe in or below a directory.
-func agentDirProblem(info fs.FileInfo, itself bool) string {
-	owner, known := ownerOf(info)
+// looseness says why nothing is safe in or below a directory that should be an
+// owner's. In one that is sticky nobody can move what belongs to others.
+func looseness(info fs.FileInfo, owner int, itself bool) string {
+	has, known := ownerOf(info)
 	shared := info.Mode().Perm()&0o022 != 0 && (itself || info.Mode()&fs.ModeSticky == 0)
 	switch {
 	case !info.IsDir():
-		return "not a directory; remove it, or name another by serve.agent_dir"
-	case !known || owner != 0 && owner != os.Geteuid():
-		return "it belongs to another user, who could put other sockets there; chown it"
+		return "not a directory, and links are not followed; remove it, or name another"
+	case !known || has != 0 && has != owner:
+		return fmt.Sprintf("it belongs to uid %d, who could put something else there; chown it", has)
 	case shared:
-		return fmt.Sprintf("mode %04o lets others put sockets there; chmod 750", info.Mode().Perm())
+		return fmt.Sprintf("mode %04o lets others put something else there; chmod 750", info.Mode().Perm())
 	}
 	return ""
 }
 
 // keysApart sees that no user of an agent could read a private key of the home,
-// or put another in its place.
+// or put another in its place, or another home in the place of this one.
 func (h *Home) keysApart(context.Context) (string, error) {
 	uids, err := h.AgentUIDs()
 	if err != nil {
@@ -213,6 +233,16 @@ func (h *Home) keysApart(context.Context) (string, error) {
 		if problem := keyProblem(info, uids); problem != "" {
 			return "", &Error{Reason: KeysExposed, Path: path, Detail: problem}
 		}
+	}
+	info, err := os.Stat(h.dir)
+	if err != nil {
+		return "", &Error{Reason: Unreadable, Path: h.dir, Detail: err.Error(), Err: err}
+	}
+	if owner, known := ownerOf(info); known {
+		err = firmly(h.dir, owner)
+	}
+	if err != nil {
+		return "", err
 	}
 	return fmt.Sprintf("%d private keys, none of which an agent can read", len(paths)), nil
 }

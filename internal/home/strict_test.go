@@ -107,11 +107,15 @@ func TestStrictMissesOne(t *testing.T) {
 			must(t, err)
 			must(t, os.WriteFile(filepath.Join(dir, "iff.toml"), text[:bytes.LastIndex(text, []byte("[serve]"))], 0o600))
 		}},
-		"agent as root":  {"agents-unseparated", "uid 0", true, func(t *testing.T, dir, _ string) { change(t, filepath.Join(dir, "iff.toml"), "65533", "0") }},
-		"unknown agent":  {"agents-unseparated", "useradd", true, func(t *testing.T, dir, _ string) { change(t, filepath.Join(dir, "iff.toml"), "65533", "no-such-user") }},
-		"keys for all":   {"keys-exposed", "chmod 600", false, func(t *testing.T, dir, _ string) { must(t, os.Chmod(filepath.Join(dir, "keys/approver.key"), 0o640)) }},
-		"home for all":   {"keys-exposed", "chmod 700", false, func(t *testing.T, dir, _ string) { must(t, os.Chmod(dir, 0o750)) }},
-		"sockets by all": {"home-exposed", "mode 0777", false, func(t *testing.T, dir, _ string) { share(t, dir) }},
+		"agent as root": {"agents-unseparated", "uid 0", true, func(t *testing.T, dir, _ string) { change(t, filepath.Join(dir, "iff.toml"), "65533", "0") }},
+		"unknown agent": {"agents-unseparated", "useradd", true, func(t *testing.T, dir, _ string) { change(t, filepath.Join(dir, "iff.toml"), "65533", "no-such-user") }},
+		"agents by the network": {"agents-unseparated", "mcp.listen", true, func(t *testing.T, dir, _ string) {
+			change(t, filepath.Join(dir, "iff.toml"), "[policy]\nfiles", "[mcp]\nlisten = \"127.0.0.1:7447\"\n[policy]\nfiles")
+		}},
+		"home in a directory for all": {"home-exposed", "mode 0777", false, func(t *testing.T, dir, _ string) { must(t, os.Chmod(filepath.Dir(dir), 0o777)) }},
+		"keys for all":                {"keys-exposed", "chmod 600", false, func(t *testing.T, dir, _ string) { must(t, os.Chmod(filepath.Join(dir, "keys/approver.key"), 0o640)) }},
+		"home for all":                {"keys-exposed", "chmod 700", false, func(t *testing.T, dir, _ string) { must(t, os.Chmod(dir, 0o750)) }},
+		"sockets by all":              {"home-exposed", "mode 0777", false, func(t *testing.T, dir, _ string) { share(t, dir) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, place := strictHome(t)

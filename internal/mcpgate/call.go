@@ -2,6 +2,7 @@ package mcpgate
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,26 +14,42 @@ import (
 	"github.com/iff-run/iff/internal/serve"
 )
 
-// mostParked is how many calls of one session that were told pending are kept.
-const mostParked = 64
+// mostKept is how many replies of one session that nobody heard are kept.
+const mostKept = 64
 
-// same is what makes two calls identical: the reasoning may differ.
-type same struct{ capability, target, arguments string }
+// known is a call of the session, from before it is begun until its reply is told: while it is under way, and a while after it has ended
+// and nobody waited. An identical one attaches to it; the reasoning may differ.
+type known struct {
+	call      gate.Call     // without its arguments once digest is known and it has ended
+	digest    *[32]byte     // of the arguments; nil until it is wanted
+	begun     chan struct{} // closed when pending is there
+	pending   serve.Pending
+	waiting   int       // clients that wait for it
+	watched   bool      // its end is noted though nobody waits
+	withdrawn bool      // its last client took it back while a person was asked
+	ended     time.Time // zero while it is under way
+}
 
-func sameOf(c gate.Call) same {
-	arguments := string(c.Arguments)
-	if raw, err := canonical.NewRaw(c.Arguments, canonical.Limits{Bytes: maxFrame}); err == nil {
-		arguments = raw.String()
+// is says whether a call is identical.
+func (k *known) is(c *known) bool {
+	return k.call.Capability == c.call.Capability && k.call.Target == c.call.Target && k.arguments() == c.arguments()
+}
+
+// arguments tell those of one call from those of another.
+func (k *known) arguments() [32]byte {
+	if k.digest == nil {
+		sum := sha256.Sum256(k.call.Arguments)
+		if raw, err := canonical.NewRaw(k.call.Arguments, canonical.Limits{Bytes: maxFrame}); err == nil {
+			sum = sha256.Sum256([]byte(raw.String()))
+		}
+		k.digest = &sum
 	}
-	return same{c.Capability, c.Target, arguments}
+	return *k.digest
 }
 
-// parked is a call whose client waits for it no more. An identical one attaches to it and takes its reply.
-type parked struct {
-	is      same
-	pending serve.Pending
-	ended   time.Time // zero while it is under way
-}
+// reads says whether the call has no effect: to do it twice is no harm, and what was read a while ago may be old. Of reads only those
+// are attached to that a person was asked about.
+func (k *known) reads() bool { return k.call.Capability == capability.FSRead.String() }
 
 // ended is how a call ended, or that it has not.
 type ended struct {
@@ -44,57 +61,153 @@ type ended struct {
 // Options.Wait.
 func (s *session) call(ctx context.Context, agent serve.AgentSession, c gate.Call, who *listener) ended {
 	s.enter()
-	p := s.begun(agent, c, who)
-	defer s.gone(p, who)
 	defer s.leave(c.Capability != capability.FSRead.String())
-	how, asked := s.await(ctx, p, who)
-	switch {
-	case how == over:
-		s.unpark(p)
-		return ended{reply: p.Reply()}
-	case how == withdrawn && asked: // it is denied now; who asks again asks anew
-		p.Cancel()
-		s.park(same{}, p)
-	case how != left:
-		s.park(sameOf(c), p)
+	for {
+		k, anew := s.begun(agent, c, who)
+		how := s.await(ctx, k.pending, who)
+		heard := how == over && ctx.Err() == nil // else its reply goes to nobody, and is kept
+		s.gone(k, who, heard, how == withdrawn)
+		switch {
+		case heard && anew && takenBack(k.pending.Reply()):
+			// The client had taken back what it attached to: this is another question.
+		case how == over:
+			return ended{reply: k.pending.Reply()}
+		default:
+			return ended{reply: gate.Reply{Request: k.pending.Request()}, pending: true}
+		}
 	}
-	return ended{reply: gate.Reply{Request: p.Request()}, pending: true}
 }
 
-// begun is the call, begun unless an identical one is there, and who waits for it from now on.
-func (s *session) begun(agent serve.AgentSession, c gate.Call, who *listener) serve.Pending {
+// takenBack says whether a call was denied because its client did not want it any more.
+func takenBack(r gate.Reply) bool { return r.Status == gate.Denied && r.Reason == gate.Cancelled }
+
+// begun is the call, begun unless an identical one is there, and who waits for it from now on. A call that was attached to when it was
+// being taken back is asked for anew if that is what becomes of it.
+func (s *session) begun(agent serve.AgentSession, c gate.Call, who *listener) (k *known, anew bool) {
 	s.beginning.RLock()
 	defer s.beginning.RUnlock()
-	p := s.again(c)
-	if p == nil {
-		p = agent.Begin(c)
-		s.follow(p)
+	k, first := s.enlist(&known{call: gate.Call{Capability: c.Capability, Target: c.Target, Arguments: c.Arguments}, begun: make(chan struct{})})
+	if first {
+		s.first(k, func() serve.Pending { return agent.Begin(c) })
 	}
-	if who != nil && p.Request() != "" {
+	<-k.begun // soon: whoever was first is about to
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if who != nil && k.pending.Request() != "" {
+		s.listening[k.pending.Request()] = who
+	}
+	return k, !first && k.withdrawn
+}
+
+// first begins a call. If that breaks, whoever has attached to it meanwhile hears so.
+func (s *session) first(k *known, begin func() serve.Pending) {
+	var p serve.Pending
+	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.listening[p.Request()] = who
-	}
-	return p
+		defer close(k.begun)
+		if k.pending = p; p == nil {
+			k.pending = gate.Refuse(gate.HostFailed, "it could not be begun; ask again")
+			s.drop(k)
+		}
+		if s.ended {
+			k.pending.Cancel()
+		}
+	}()
+	p = begin()
 }
 
-// gone notes that a client waits for a call no more.
-func (s *session) gone(p serve.Pending, who *listener) {
+// enlist finds the call that an identical one attaches to, or notes that there is a new one before it begins: of two that come at once
+// only one is first.
+func (s *session) enlist(c *known) (k *known, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if who != nil && s.listening[p.Request()] == who {
-		delete(s.listening, p.Request())
+	s.forget()
+	for _, k := range s.calls {
+		if k.is(c) && (!k.reads() || k.asked()) {
+			k.waiting++
+			return k, false
+		}
+	}
+	c.waiting = 1
+	s.calls = append(s.calls, c)
+	return c, true
+}
+
+// asked says whether a person was asked about the call. mu is held.
+func (k *known) asked() bool {
+	if k.pending == nil {
+		return false
+	}
+	select {
+	case <-k.pending.Asked():
+		return true
+	default:
+		return false
 	}
 }
 
-// follow counts a call as under way until it has ended.
-func (s *session) follow(p serve.Pending) {
+// gone notes that a client waits for a call no more: it has heard its reply, has taken it back, or neither.
+func (s *session) gone(k *known, who *listener, heard, withdraws bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.calls[p] = struct{}{}
-	if s.ended {
-		p.Cancel()
+	if who != nil && s.listening[k.pending.Request()] == who {
+		delete(s.listening, k.pending.Request())
 	}
+	k.waiting--
+	switch {
+	case heard:
+		s.drop(k)
+		return
+	case withdraws && k.waiting == 0 && k.asked(): // else somebody wants it all the same, or it goes on
+		k.withdrawn = true
+		k.pending.Cancel()
+	}
+	s.watch(k)
+}
+
+// watch notes the end of a call that nobody waits for. mu is held.
+func (s *session) watch(k *known) {
+	if k.watched || s.ended {
+		return
+	}
+	k.watched = true
+	s.busy++
+	s.work.Go(func() {
+		<-k.pending.Done() // at the latest when the session is closed
+		s.mu.Lock()
+		k.ended = time.Now()
+		k.arguments()
+		k.call.Arguments = nil
+		if k.withdrawn && takenBack(k.pending.Reply()) || k.reads() && !k.asked() {
+			s.drop(k) // who asks again asks anew
+		}
+		s.forget()
+		s.mu.Unlock()
+		s.leave(false)
+	})
+}
+
+// forget lets go of replies that nobody came for, and of no call that is under way. mu is held.
+func (s *session) forget() {
+	now, kept := time.Now(), 0
+	for _, k := range s.calls {
+		if !k.ended.IsZero() {
+			kept++
+		}
+	}
+	s.calls = slices.DeleteFunc(s.calls, func(k *known) bool {
+		if k.ended.IsZero() || kept <= mostKept && now.Sub(k.ended) <= s.gate.limits.keep {
+			return false
+		}
+		kept--
+		return true
+	})
+}
+
+// drop lets go of a call. mu is held.
+func (s *session) drop(k *known) {
+	s.calls = slices.DeleteFunc(s.calls, func(other *known) bool { return other == k })
 }
 
 // waited says why a wait ended.
@@ -108,40 +221,40 @@ const (
 )
 
 // await waits for the end of a call and tells of it meanwhile.
-func (s *session) await(ctx context.Context, p serve.Pending, who *listener) (how waited, asked bool) {
+func (s *session) await(ctx context.Context, p serve.Pending, who *listener) waited {
 	select {
 	case <-p.Done(): // most calls need no timers
-		return over, false
+		return over
 	default:
 	}
 	patience := time.NewTimer(s.gate.opts.Wait)
 	defer patience.Stop()
 	beat := time.NewTicker(s.gate.limits.progress)
 	defer beat.Stop()
-	asking, late := p.Asked(), false
+	asking, asked, late := p.Asked(), false, false
 	for {
 		select {
 		case <-p.Done():
-			return over, asked
+			return over
 		case <-asking:
 			if asking, asked = nil, true; late {
-				return overdue, true
+				return overdue
 			}
 			s.tell(p, who, true)
 		case <-patience.C:
 			if late = true; asked {
-				return overdue, true
+				return overdue
 			}
 		case <-beat.C:
 			s.tell(p, who, asked)
 		case <-ctx.Done():
 			// The SDK gives no cause where a client takes a request back.
 			if errors.Is(context.Cause(ctx), context.Canceled) {
-				return withdrawn, asked
+				return withdrawn
 			}
-			return left, asked
+			return left
 		case <-s.gate.ctx.Done():
-			return left, asked
+			return left
 		}
 	}
 }
@@ -152,71 +265,4 @@ func (s *session) tell(p serve.Pending, who *listener, asked bool) {
 		return
 	}
 	who.tell(fmt.Sprintf("%s is under way", p.Request()))
-}
-
-// again is the call that an identical one attaches to, nil if there is none.
-func (s *session) again(c gate.Call) serve.Pending {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.forget(); len(s.parked) == 0 {
-		return nil // as for most calls, so what they are need not be made out
-	}
-	is := sameOf(c)
-	for _, k := range s.parked {
-		if k.is == is {
-			return k.pending
-		}
-	}
-	return nil
-}
-
-// forget lets go of replies that nobody came for. mu is held.
-func (s *session) forget() {
-	now := time.Now()
-	s.parked = slices.DeleteFunc(s.parked, func(k *parked) bool {
-		return !k.ended.IsZero() && now.Sub(k.ended) > s.gate.limits.keep
-	})
-	if extra := len(s.parked) - mostParked; extra > 0 {
-		s.parked = slices.Delete(s.parked, 0, extra)
-	}
-}
-
-// park keeps a call until it has ended, and for an identical one to attach to; the zero same is that of none.
-func (s *session) park(is same, p serve.Pending) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if slices.ContainsFunc(s.parked, func(k *parked) bool { return k.pending == p }) {
-		return
-	}
-	k := &parked{is: is, pending: p}
-	s.parked = append(s.parked, k)
-	s.forget()
-	if s.ended {
-		return
-	}
-	s.busy++
-	s.work.Go(func() {
-		<-p.Done() // at the latest when the session is closed
-		s.mu.Lock()
-		k.ended = time.Now()
-		delete(s.calls, p)
-		if is == (same{}) {
-			s.drop(p)
-		}
-		s.mu.Unlock()
-		s.leave(false)
-	})
-}
-
-// unpark lets go of a call whose reply is told.
-func (s *session) unpark(p serve.Pending) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.calls, p)
-	s.drop(p)
-}
-
-// drop needs mu.
-func (s *session) drop(p serve.Pending) {
-	s.parked = slices.DeleteFunc(s.parked, func(k *parked) bool { return k.pending == p })
 }

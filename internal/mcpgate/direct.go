@@ -154,6 +154,7 @@ func (w *wire) answer(id string, out mcp.Result, err error) {
 	}
 	var data []byte
 	if err != nil {
+		w.noteError(err)
 		data = errorJSON(id, err)
 	} else {
 		data = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, body)

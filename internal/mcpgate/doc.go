@@ -22,6 +22,22 @@
 // float64 holds, no batches, ids that are whole numbers or short strings and not in flight already. What is refused is answered by an
 // error whose data have a reason; the connection goes on, but after 32 MiB more of a line, or 30 s of one.
 //
+// # The short way
+//
+// Over a socket a tools/call goes past the SDK, which would read it three times more, once the SDK has let a call pass on that connection.
+// It has been read strictly by then, like each message. It goes the short way if
+//
+//   - its params are name, arguments and _meta and nothing else, of the right types, and the name is not empty;
+//   - of _meta, the members whose names begin with io.modelcontextprotocol/ (the version, who the client is, what it can do) are the
+//     same, byte for byte in canonical form, as those of the latest call that came through the SDK, none more and none less;
+//   - a progressToken is a string or a number.
+//
+// Everything else is the SDK's, which says what is wrong with it. So the short way lets nothing pass that the SDK would not: what the SDK
+// looks at beyond the form of a call is the version and those members, and of just them it has let the same pass on this connection. That a connection
+// has begun is implied, for before that the SDK lets no call pass. Arguments it does not judge; names of tools, labels, capabilities and
+// decisions are the gateway's and the runtime's on both ways, in the same functions, as are the bounds on what is in flight,
+// cancelling, and the answer. Over HTTP there is no short way. FuzzDirect holds both ways against each other.
+//
 // Notifications other than initialized and cancelled do nothing and go no further. So do answers, unless a question of an upstream server
 // waits for one. The gateway itself asks a client nothing, and inputResponses are not looked at. Nothing that comes from an agent's side is
 // ever taken for a person's word.
@@ -44,9 +60,15 @@
 // # Waiting
 //
 // While a call is under way its client gets progress, if it gave a token, every 5 s. If a person is being asked and [Options].Wait has
-// passed, the client is told the status pending; the call goes on. An identical one (capability, target, arguments) in the same session
-// attaches to it and takes its reply, which is kept for 10 minutes; 64 of them are. A client that cancels a call that is being asked
-// about takes the question back, which is a denial; one that is not asked about goes on, and is attached to as if it was pending.
+// passed, the client is told the status pending; the call goes on. A client that cancels a call that is being asked about takes the
+// question back, which is a denial, unless another one waits for the same; one that is not asked about goes on.
+//
+// Of identical calls (capability, target, arguments) of one session one is under way at a time. A second one attaches to the first and takes
+// its reply: whether the first waits for a person, was told pending, was cancelled and has not settled, or is just being done, and whichever
+// came first, the cancellation or the second. What was taken back and is denied by that is asked anew; what was taken back too late,
+// because somebody had answered, is not done again. A reply that nobody heard is kept for 10 minutes; 64 of them are, and what is under way
+// besides. Reads have no effect: they are done again, but for those that a person was asked about. A reply that was sent is told, though
+// a cancellation may have crossed it; what then comes is a new call.
 //
 // end_round commits what is staged, which may ask, and takes a barrier. So does a session in which nothing was under way for
 // [Options].Idle since something was done. At its end a session takes back what is being asked, commits what is staged, and is closed;

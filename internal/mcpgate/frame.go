@@ -159,8 +159,9 @@ type errorForm struct {
 }
 
 type faultData struct {
-	Reason string `json:"reason"`
-	Remedy string `json:"remedy,omitempty"`
+	Reason  string `json:"reason"`
+	Remedy  string `json:"remedy,omitempty"`
+	Request string `json:"request,omitempty"` // of the call that it tells of
 }
 
 // faultJSON is a fault as the error of an answer to the id.
@@ -168,7 +169,7 @@ func faultJSON(id string, f *serve.Fault) []byte {
 	if id == "" {
 		id = nullID
 	}
-	data, err := canonical.Marshal(faultForm{codeOf(f), faultData{f.Reason, f.Remedy}, f.Message})
+	data, err := canonical.Marshal(faultForm{codeOf(f), faultData{Reason: f.Reason, Remedy: f.Remedy}, f.Message})
 	if err != nil || len(data) > maxFrame {
 		data = fmt.Appendf(nil, `{"code":%d,"data":{"reason":"internal"},"message":"the fault cannot be told"}`, serve.CodeInternal)
 	}
@@ -193,7 +194,12 @@ func wireError(err error) error {
 	if f.Remedy != "" {
 		out.Message += "; " + f.Remedy
 	}
-	if data, err := canonical.Marshal(faultData{f.Reason, f.Remedy}); err == nil {
+	said := faultData{Reason: f.Reason, Remedy: f.Remedy}
+	var of *aboutCall
+	if errors.As(err, &of) {
+		said.Request = of.request
+	}
+	if data, err := canonical.Marshal(said); err == nil {
 		out.Data = data
 	}
 	return out

@@ -124,39 +124,26 @@ func (g *Gateway) guarded(port int, tokens []Token) http.Handler {
 		return nil, fmt.Errorf("%s: send the token of run/mcp.token in the home: %w", TokenInvalid, auth.ErrInvalidToken)
 	}
 	p := &posts{gate: g, slots: make(chan struct{}, mostPosts), flight: map[string]bool{}}
-	inner := auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(p)
+	named := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if reply, ok := w.(*replying); ok {
+			reply.known(r.Context())
+		}
+		p.ServeHTTP(w, r)
+	})
+	inner := auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(named)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reply := g.replying(w, r)
+		defer reply.end()
 		origin := r.Header.Get("Origin")
 		if !hosts[strings.ToLower(r.Host)] || origin != "" && origin != "http://"+r.Host {
-			answer(w, http.StatusForbidden, "", refused(HostRefused, "the request is for another host, or of a page of another origin", "ask 127.0.0.1 by that name, and from no browser"))
+			answer(reply, http.StatusForbidden, "", refused(HostRefused, "the request is for another host, or of a page of another origin", "ask 127.0.0.1 by that name, and from no browser"))
 			return
 		}
-		inner.ServeHTTP(&patient{w, http.NewResponseController(w), g.limits.write}, r)
+		inner.ServeHTTP(reply, r)
 	})
 }
 
 func sameBytes(a, b [sha256.Size]byte) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }
-
-// patient gives each write of an answer its own time.
-type patient struct {
-	http.ResponseWriter
-	control *http.ResponseController
-	within  time.Duration
-}
-
-func (p *patient) Write(data []byte) (int, error) {
-	_ = p.control.SetWriteDeadline(time.Now().Add(p.within)) // a writer without deadlines is a test's
-	return p.ResponseWriter.Write(data)
-}
-
-// Flush implements [http.Flusher].
-func (p *patient) Flush() {
-	_ = p.control.SetWriteDeadline(time.Now().Add(p.within))
-	_ = p.control.Flush() // a client that is gone is noticed by the next write
-}
-
-// Unwrap is for [http.ResponseController].
-func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // posts reads the bodies of requests before the SDK does.
 type posts struct {

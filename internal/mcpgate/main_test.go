@@ -49,6 +49,7 @@ type world struct {
 	sessions []*player
 	asked    chan *ask
 	refuse   error
+	noted    []serve.Refusal
 	sticky   chan struct{} // commits wait for it; nil does not
 }
 
@@ -68,6 +69,7 @@ type pending struct {
 	reply     gate.Reply
 	cancelled chan struct{}
 	cancel    sync.Once
+	late      bool // it is taken back too late: somebody has answered
 }
 
 func newPending(id string) *pending {
@@ -88,6 +90,9 @@ func (p *pending) Done() <-chan struct{}  { return p.done }
 func (p *pending) Reply() gate.Reply      { return p.reply }
 func (p *pending) Cancel() {
 	p.cancel.Do(func() { close(p.cancelled) })
+	if p.late {
+		return
+	}
 	select {
 	case <-p.asked:
 		p.end(gate.Reply{Status: gate.Denied, Reason: gate.Cancelled})
@@ -112,6 +117,14 @@ type player struct {
 	closed   bool
 	rises    bool // the mark does, after so many flows
 	flows    int
+}
+
+// Refused keeps what was refused.
+func (w *world) Refused(r serve.Refusal) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.noted = append(w.noted, r)
+	return nil
 }
 
 func (w *world) Open(_ context.Context, peer serve.Peer, req serve.OpenRequest) (serve.AgentSession, error) {
@@ -144,6 +157,7 @@ func (p *player) Begin(c gate.Call) serve.Pending {
 	p.calls = append(p.calls, c)
 	out := newPending(fmt.Sprintf("r%s.%d", p.id[1:], len(p.calls)))
 	p.live = append(p.live, out)
+	out.late = strings.Contains(c.Target, "late")
 	switch {
 	case strings.Contains(c.Target, "ask"):
 		close(out.asked)
@@ -349,11 +363,10 @@ func (r *rig) player(t testing.TB, n int) *player {
 
 func eventually(t testing.TB, is func() bool) {
 	t.Helper()
-	for range 2000 {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if is() {
 			return
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	t.Fatal("it does not come to be")
 }

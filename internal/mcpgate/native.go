@@ -78,7 +78,7 @@ func forCall(make func(g *Gateway, arguments []byte) (gate.Call, error)) func(co
 	return func(ctx context.Context, u use) ([]byte, error) {
 		c, err := make(u.g, u.arguments)
 		if err != nil {
-			return faultResult(err)
+			return u.refuse(err)
 		}
 		return u.do(ctx, c, replyResult)
 	}
@@ -89,6 +89,9 @@ func (u use) do(ctx context.Context, c gate.Call, render func(gate.Reply) ([]byt
 	out := u.s.call(ctx, u.agent, c, u.who)
 	if out.pending {
 		return pendingResult(out.reply.Request, "make exactly the same call again")
+	}
+	if out.reply.Request == "" {
+		u.s.note(string(out.reply.Reason)) // the gate did not see it
 	}
 	return render(out.reply)
 }
@@ -139,8 +142,12 @@ func (g *Gateway) fileCall(class capability.Capability, op string, arguments []b
 	if f.Irreversible && class == capability.FSWriteRev {
 		class = capability.FSWriteIrrev
 	}
+	target := g.place(f.Path)
+	if op == "read" && (target == "." || strings.HasSuffix(target, ":.")) { // whatever anybody answers, it cannot be read
+		return gate.Call{}, &gate.Refusal{Reason: gate.NotAFile, Detail: fmt.Sprintf("%q is a directory, the root of a corpus; fs_list lists it", f.Path)}
+	}
 	data, err := canonical.Marshal(hostForm{op, f.To, f.Content, f.Base64, f.Mode, f.Expect, f.Offset, f.Limit, f.Recursive})
-	return gate.Call{Capability: class.String(), Target: g.place(f.Path), Arguments: data, Reasoning: f.Reasoning}, err
+	return gate.Call{Capability: class.String(), Target: target, Arguments: data, Reasoning: f.Reasoning}, err
 }
 
 // read reads the arguments of a native tool.
@@ -159,7 +166,7 @@ var literal = strings.NewReplacer(`\`, `\\`, `*`, `\*`)
 
 // place is the target that a path means: agents give absolute paths, and a dot before a relative one.
 func (g *Gateway) place(path string) string {
-	corpus, best := "", -1
+	given, corpus, best := path, "", -1
 	for _, r := range g.opts.Roots {
 		if below, ok := strings.CutPrefix(path, r.Dir); ok && len(r.Dir) > best && (below == "" || below[0] == '/' || r.Dir == "/") {
 			corpus, best = r.Corpus, len(r.Dir)
@@ -171,7 +178,7 @@ func (g *Gateway) place(path string) string {
 	if len(path) > 1 {
 		path = strings.TrimSuffix(strings.TrimPrefix(path, "./"), "/")
 	}
-	if path == "" && best >= 0 {
+	if path == "" && given != "" {
 		path = "."
 	}
 	path = literal.Replace(path)

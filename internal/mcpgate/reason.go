@@ -13,6 +13,7 @@ const (
 	HostRefused     Reason = "host-refused"  // an HTTP request for another host, or of a page of another origin
 	TokenInvalid    Reason = "token-invalid" // an HTTP request without the bearer token
 	ListenRefused   Reason = "listen-refused"
+	ProtocolRefused Reason = "protocol-refused" // what MCP does not have, or not then: as a request before initialize
 )
 
 func bad(r serve.Reason, message, remedy string) *serve.Fault {

@@ -25,21 +25,21 @@ type session struct {
 	beginning sync.RWMutex // read-locked while a call is begun and it is noted who waits for it
 
 	mu        sync.Mutex
-	agent     serve.AgentSession         // nil until it is open
-	ended     bool                       // nothing begins any more
-	busy      int                        // calls under way, and requests that wait for one
-	touched   bool                       // something was done since the last barrier
-	idle      *time.Timer                // runs while busy is zero and touched
-	calls     map[serve.Pending]struct{} // under way
-	listening map[string]*listener       // clients that wait, by the call's request
-	parked    []*parked                  // that were told pending, the oldest first
-	round     *round                     // that is being ended
-	unheard   []gate.Reply               // of rounds that nobody heard of
-	failed    error                      // of those
+	agent     serve.AgentSession   // nil until it is open
+	id        string               // of agent, and stays when it has ended
+	ended     bool                 // nothing begins any more
+	busy      int                  // calls under way, and requests that wait for one
+	touched   bool                 // something was done since the last barrier
+	idle      *time.Timer          // runs while busy is zero and touched
+	listening map[string]*listener // clients that wait, by the call's request
+	calls     []*known             // under way, or ended and not heard of; the oldest first
+	round     *round               // that is being ended
+	unheard   []gate.Reply         // of rounds that nobody heard of
+	failed    error                // of those
 }
 
 func (g *Gateway) newSession(peer serve.Peer) *session {
-	return &session{gate: g, peer: peer, turn: make(chan struct{}, 1), calls: map[serve.Pending]struct{}{}, listening: map[string]*listener{}}
+	return &session{gate: g, peer: peer, turn: make(chan struct{}, 1), listening: map[string]*listener{}}
 }
 
 // opened is the session of the runtime while it is open.
@@ -73,10 +73,11 @@ func (s *session) open(ctx context.Context, name string) (serve.AgentSession, er
 	if err != nil {
 		return nil, err
 	}
-	s.name(agent.Opened().Session)
+	id := agent.Opened().Session
+	s.name(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.agent = agent
+	s.agent, s.id = agent, id
 	return agent, nil
 }
 
@@ -202,8 +203,10 @@ func (s *session) withdraw() {
 	if s.idle != nil {
 		s.idle.Stop()
 	}
-	for p := range s.calls {
-		p.Cancel()
+	for _, k := range s.calls {
+		if k.pending != nil { // else it is cancelled as soon as it is
+			k.pending.Cancel()
+		}
 	}
 }
 

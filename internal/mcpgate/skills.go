@@ -34,11 +34,11 @@ type skillsForm struct {
 
 func listSkills(ctx context.Context, u use) ([]byte, error) {
 	if _, err := read[struct{}](u.arguments); err != nil {
-		return faultResult(err)
+		return u.refuse(err)
 	}
 	skills, err := u.agent.Skills(ctx)
 	if err != nil {
-		return faultResult(err)
+		return u.refuse(err)
 	}
 	var out strings.Builder
 	for _, k := range skills {
@@ -59,11 +59,11 @@ func useSkill(ctx context.Context, u use) ([]byte, error) {
 		Name string `json:"name"`
 	}](u.arguments)
 	if err != nil {
-		return faultResult(err)
+		return u.refuse(err)
 	}
 	k, err := u.agent.Use(ctx, p.Name)
 	if err != nil {
-		return faultResult(err)
+		return u.refuse(err)
 	}
 	if p.Name == "" {
 		return toolResult("no skill is active; the base manifest says what is allowed, and the session's level stays what it was", k, false)
@@ -89,11 +89,11 @@ func readSkillFile(ctx context.Context, u use) ([]byte, error) {
 		Path string `json:"path"`
 	}](u.arguments)
 	if err != nil {
-		return faultResult(err)
+		return u.refuse(err)
 	}
 	data, err := u.agent.ReadSkill(ctx, p.Name, p.Path)
 	if err != nil {
-		return faultResult(err)
+		return u.refuse(err)
 	}
 	if len(data) > mostResult {
 		return faultResult(&serve.Fault{Reason: string(serve.ResultTooLarge), Message: fmt.Sprintf("the file has %d bytes; at most %d are sent", len(data), mostResult)})

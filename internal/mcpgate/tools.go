@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/iff-run/iff/gate"
@@ -110,6 +112,7 @@ func noTool(name string) error {
 func (u use) viaUpstream(ctx context.Context, name string) ([]byte, error) {
 	c, err := u.g.opts.Tools.Call(name, u.arguments)
 	if r, ok := refusalOf(err); ok {
+		u.s.note(string(r.Reason))
 		return replyResult(r)
 	} else if err != nil {
 		return nil, err
@@ -134,12 +137,12 @@ type repliesForm struct {
 // endRound ends a round, and waits for it like a call for its end.
 func endRound(ctx context.Context, u use) ([]byte, error) {
 	if _, err := read[struct{}](u.arguments); err != nil {
-		return faultResult(err)
+		return u.refuse(err)
 	}
 	u.s.mu.Lock()
 	if u.s.ended {
 		u.s.mu.Unlock()
-		return faultResult(&serve.Fault{Reason: string(gate.SessionEnded), Message: "the session has ended"})
+		return u.refuse(&serve.Fault{Reason: string(gate.SessionEnded), Message: "the session has ended"})
 	}
 	r := u.s.begin()
 	u.s.mu.Unlock()
@@ -148,7 +151,7 @@ func endRound(ctx context.Context, u use) ([]byte, error) {
 	}
 	replies, err := u.s.hear(r)
 	if err != nil {
-		return faultResult(err)
+		return u.refuse(err)
 	}
 	told, text, failed := repliesForm{[]serve.Reply{}}, "", false
 	for _, r := range replies {
@@ -234,9 +237,9 @@ func (g *Gateway) readUpstream(ctx context.Context, method string, req mcp.Reque
 	r := out.reply
 	switch {
 	case out.pending:
-		return nil, &serve.Fault{Reason: pendingStatus, Message: r.Request + " waits for a person; whoever runs iff decides: iff inbox", Remedy: "ask exactly the same again to hear the answer"}
+		return nil, &aboutCall{r.Request, &serve.Fault{Reason: pendingStatus, Message: r.Request + " waits for a person; whoever runs iff decides: iff inbox", Remedy: "ask exactly the same again to hear the answer"}}
 	case r.Status != gate.Done || len(r.Result) == 0:
-		return nil, &serve.Fault{Reason: string(r.Reason), Message: textOf(serve.Told(r, 0))}
+		return nil, &aboutCall{r.Request, &serve.Fault{Reason: string(r.Reason), Message: textOf(serve.Told(r, 0))}}
 	}
 	return r.Result, nil
 }
@@ -287,5 +290,9 @@ func (g *Gateway) setLevel(ctx context.Context, req mcp.Request) error {
 		return err
 	}
 	_, err = surface.Ask(ctx, "logging/setLevel", params)
+	var theirs *jsonrpc.Error
+	if errors.As(err, &theirs) { // what it says beside that is not for ours
+		return &serve.Fault{Reason: string(gate.HostFailed), Message: "an upstream server refuses: " + visible.Truncate(visible.Escape(theirs.Message), 256)}
+	}
 	return err
 }

@@ -58,7 +58,7 @@ func outerIDs(text []byte) [][]byte {
 		case ',':
 			key = depth == 1
 		case '"':
-			end := i + stringLength(text[i:])
+			end := i + canonical.StringLength(text[i:])
 			if key && string(text[i:end]) == `"id"` {
 				out = append(out, valueAt(text[end:]))
 			}
@@ -69,24 +69,11 @@ func outerIDs(text []byte) [][]byte {
 	return out
 }
 
-// stringLength is that of the string at the beginning, with its quotes.
-func stringLength(text []byte) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(text)
-}
-
 // valueAt is the value behind a colon.
 func valueAt(text []byte) []byte {
 	text = bytes.TrimLeft(text, ": \t\r\n")
 	if len(text) > 0 && text[0] == '"' {
-		return text[:stringLength(text)]
+		return text[:canonical.StringLength(text)]
 	}
 	if end := bytes.IndexAny(text, ",} \t\r\n"); end >= 0 {
 		return text[:end]

@@ -255,6 +255,7 @@ func (w *wire) Write(_ context.Context, m jsonrpc.Message) error {
 	}
 	if ok {
 		id := keyOf(answer.ID)
+		w.noteError(answer.Error)
 		w.leave(id)
 		data = w.bounded(id, data)
 	}
@@ -262,6 +263,7 @@ func (w *wire) Write(_ context.Context, m jsonrpc.Message) error {
 }
 
 func (w *wire) fail(id string, f *serve.Fault) {
+	w.of.note(f.Reason)
 	_ = w.line(faultJSON(id, f)) // if it fails the reader ends
 }
 

@@ -46,6 +46,14 @@
 // are shown only as its content, to who asks for that. Delivering content is
 // recorded first.
 //
+// # Refusals
+//
+// What an agent sends and what is refused before it can become a call leaves
+// record.Refused ([Runtime.NoteRefused]): the first of an agent, session, channel
+// and reason at once and beside whoever reads the connection, the others as a
+// count, when the session or the runtime ends or a minute has passed. So a flood
+// makes few records, and a crash loses at most a count.
+//
 // # Guarded objects
 //
 // Files of skills, loaded or refused, and control files of agents: see the

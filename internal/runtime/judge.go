@@ -40,6 +40,7 @@ type Case struct {
 	Places    map[string]string // directories of the corpora now, by name; may be nil
 	Guarded   func(corpus.Object) bool
 	Progress  func(record int64)
+	Hear      func(record.Record) error // every record that is looked at, in their order; nil hears nothing
 }
 
 // Judge says whether the corpora changed exactly as approved, from the log and
@@ -208,6 +209,11 @@ func (j *judging) run(ctx context.Context, base, from, last int64) (verdict.Repo
 		rest, err := j.rest(ctx, r)
 		if err != nil {
 			return err
+		}
+		if j.Hear != nil {
+			if err := j.Hear(r); err != nil {
+				return err
+			}
 		}
 		judge.Add(r, rest)
 		open.fold(r, rest)

@@ -107,6 +107,12 @@ func (r *Runtime) Forgive(agent, operator string) error {
 // and judges up to now; otherwise the interval ends at the first barrier behind
 // it. The verdict is recorded.
 func (r *Runtime) VerdictBetween(ctx context.Context, from, to int64) (verdict.Report, error) {
+	return r.VerdictHeard(ctx, from, to, nil)
+}
+
+// VerdictHeard is VerdictBetween for whoever wants to hear the records that it is
+// judged by.
+func (r *Runtime) VerdictHeard(ctx context.Context, from, to int64, hear func(record.Record) error) (verdict.Report, error) {
 	if err := r.ready(); err != nil {
 		return verdict.Report{}, err
 	}
@@ -115,7 +121,7 @@ func (r *Runtime) VerdictBetween(ctx context.Context, from, to int64) (verdict.R
 			return verdict.Report{}, err
 		}
 	}
-	return r.recordOf(ctx, Case{From: from, To: to})
+	return r.recordOf(ctx, Case{From: from, To: to, Hear: hear})
 }
 
 // recordOf judges and records the verdict.

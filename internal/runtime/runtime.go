@@ -24,12 +24,14 @@ import (
 // on it can load a skill, widen trust or raise a level. It is safe for
 // concurrent use. Close it. The zero value refuses everything.
 type Runtime struct {
-	parts  Parts
-	gate   *gate.Gate
-	guard  *guard
-	origin string
-	fence  int64
-	skills map[string]skill.Loaded // by subject, the base manifest under ""
+	parts    Parts
+	gate     *gate.Gate
+	guard    *guard
+	origin   string
+	fence    int64
+	skills   map[string]skill.Loaded // by subject, the base manifest under ""
+	refusals *refusals
+	openings openings
 
 	mu       sync.Mutex // guards the next four
 	trust    *trust.Root
@@ -63,7 +65,7 @@ func Start(ctx context.Context, parts Parts) (*Runtime, error) {
 	}
 	origin, _, _ := parts.Log.State().Log()
 	r := &Runtime{
-		parts: parts, origin: origin, fence: parts.Log.State().Fence() + 1, trust: parts.Trust,
+		parts: parts, refusals: newRefusals(ctx, parts.Log.Append), origin: origin, fence: parts.Log.State().Fence() + 1, trust: parts.Trust,
 		skills: make(map[string]skill.Loaded), evicted: make(map[string]bool), objects: make(map[string]int), last: make(map[string]*corpus.Snapshot),
 	}
 	gateSkills, about := r.loadSkills()
@@ -140,12 +142,13 @@ func (r *Runtime) boot(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the sessions, takes a last snapshot, and waits.
+// Close ends the sessions, records what was refused and not yet recorded, takes a
+// last snapshot, and waits.
 func (r *Runtime) Close(ctx context.Context) error {
 	if err := r.ready(); err != nil {
 		return err
 	}
-	err := errors.Join(r.gate.Close(ctx), r.closeInterrupted(ctx))
+	err := errors.Join(r.gate.Close(ctx), r.closeInterrupted(ctx), r.refusals.close(ctx))
 	return errors.Join(err, r.barrier(ctx, changes))
 }
 
@@ -263,7 +266,8 @@ type OpenOptions struct {
 }
 
 // Open begins a session. Each begins at a barrier, unless calls are under way
-// that do not end.
+// that do not end; sessions that are opened while another barrier is taken share
+// the next one.
 func (r *Runtime) Open(ctx context.Context, p Principal, opts OpenOptions) (*Session, error) {
 	if err := r.ready(); err != nil {
 		return nil, err
@@ -278,7 +282,7 @@ func (r *Runtime) Open(ctx context.Context, p Principal, opts OpenOptions) (*Ses
 			return nil, err
 		}
 	}
-	if err := r.Barrier(ctx); err != nil {
+	if err := r.openings.barrier(ctx, r.Barrier); err != nil {
 		return nil, err
 	}
 	s, err := r.gate.Open(ctx, r.parts.Log.State().Agent(string(p)), resume)

@@ -154,13 +154,15 @@ func (s *Session) ReadSkill(ctx context.Context, name, path string) ([]byte, err
 	return data, nil
 }
 
-// Close ends the session and takes a barrier behind it.
+// Close records what was refused in the session, ends it and takes a barrier
+// behind it.
 func (s *Session) Close(ctx context.Context) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
+	refused := s.r.refusals.end(ctx, s.ID())
 	err := sessionOver(s.s.End(ctx, gate.Closing, false))
-	return errors.Join(err, s.r.Barrier(ctx))
+	return errors.Join(refused, err, s.r.Barrier(ctx))
 }
 
 // find finds a skill that is loaded and not evicted.

@@ -93,7 +93,7 @@ func (w *world) open() (err error) {
 		Log: w.h.Log(), Recovered: w.h.Recovered(), Trust: w.h.Root(), Skills: set, Directories: dirs, Corpora: corpora,
 		Hosts:  map[capability.Capability]gate.Host{capability.FSRead: w.files, capability.FSWriteRev: w.files, capability.FSWriteIrrev: w.files},
 		Broker: w.ask, ControlFiles: w.h.Config().Guarded, Clearance: w.h.Clearance(), Profile: "dev", Config: w.h.ConfigDigest(), Version: "test",
-		SameUID: true, Limits: gate.Limits{Ask: 20 * time.Second, Call: 20 * time.Second, Lease: 20 * time.Second},
+		SameUID: true, Limits: gate.Limits{Ask: 2 * time.Minute, Call: 2 * time.Minute, Lease: 2 * time.Minute},
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (w *world) crash(free ...func()) {
 	for _, f := range free {
 		f()
 	}
-	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
 	defer cancel()
 	_ = w.rt.Close(ctx) // it cannot record that
 	_ = w.release()     // the log is closed

@@ -10,6 +10,7 @@ import (
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/canonical"
 	"github.com/iff-run/iff/label"
+	"github.com/iff-run/iff/record"
 )
 
 // Peer is who is at the other end of a connection, by the word of the operating system. The zero value is nobody in
@@ -34,6 +35,17 @@ func (p Peer) Principal() string {
 type Agents interface {
 	// Open begins a session, or takes up one that paused. An error is told to the agent as [Fault] has it.
 	Open(ctx context.Context, peer Peer, req OpenRequest) (AgentSession, error)
+	// Refused is told of each message that was answered with a refusal and is in no other record, for the log. It does not wait for
+	// that; an error says that something counted before is not there yet.
+	Refused(r Refusal) error
+}
+
+// Refusal is a message that became no call. It carries nothing of what was sent.
+type Refusal struct {
+	Principal string // empty where nobody knows who sent it
+	Session   string // empty where there is none
+	Channel   record.Channel
+	Reason    string // closed token
 }
 
 // OpenRequest is what an agent says of itself. Nothing in it is believed.
@@ -247,8 +259,9 @@ func openSession(ctx context.Context, c *conn, params string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.session = s
-	return s.Opened(), nil
+	opened := s.Opened()
+	c.session, c.sessionID = s, opened.Session
+	return opened, nil
 }
 
 // forSession makes a method of what is done with the connection's session, which is there.

@@ -154,12 +154,12 @@ func unasked(request string) *Fault {
 }
 
 // Answer implements [Operator].
-func (a *Attachment) Answer(ctx context.Context, by Peer, answers []Answer) ([]Answered, error) {
+func (a *Attachment) Answer(ctx context.Context, _ Peer, answers []Answer) ([]Answered, error) {
 	out := []Answered{}
 	for _, one := range answers {
 		result := Answered{Request: one.Request}
 		var f *Fault
-		switch err := a.answer(ctx, by, one); {
+		switch err := a.answer(ctx, one); {
 		case errors.As(told(err), &f):
 			result.Reason, result.Message = f.Reason, f.Message
 		case err != nil:
@@ -170,7 +170,7 @@ func (a *Attachment) Answer(ctx context.Context, by Peer, answers []Answer) ([]A
 	return out, nil
 }
 
-func (a *Attachment) answer(ctx context.Context, by Peer, one Answer) error {
+func (a *Attachment) answer(ctx context.Context, one Answer) error {
 	in := a.runtime.Inbox()
 	if in == nil {
 		return unasked(one.Request)
@@ -179,7 +179,8 @@ func (a *Attachment) answer(ctx context.Context, by Peer, one Answer) error {
 	if err != nil {
 		return &inbox.Error{Reason: inbox.AnswerVoid, Request: one.Request, Detail: err.Error(), Err: err}
 	}
-	answer.SameUID = by.SameUID
+	// Who brings it is the runtime's user or root. Whether agents are too, the gate knows: in profile strict they are not.
+	answer.SameUID = false
 	return in.Answer(ctx, map[string]approval.Answer{one.Request: answer})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +21,13 @@ import (
 func attach(t *testing.T) (run, work string) {
 	t.Helper()
 	base := t.TempDir()
+	run, _ = attachIn(t, base, func(a *Attachment) Agents { return a })
+	return run, filepath.Join(base, "work")
+}
+
+// attachIn serves one below a directory until end is called, at the latest by the test's end.
+func attachIn(t *testing.T, base string, agents func(*Attachment) Agents) (run string, end func()) {
+	t.Helper()
 	dir, work := filepath.Join(base, "home"), filepath.Join(base, "work")
 	must(t, os.Mkdir(work, 0o755))
 	scheme, _ := label.Builtin("default")
@@ -27,17 +35,19 @@ func attach(t *testing.T) (run, work string) {
 	run = h.SocketDir()
 	must(t, h.Close())
 	var at Attachment
-	s := unwrap(Listen(run, Options{Agents: &at, Operator: &at}))(t)
+	s := unwrap(Listen(run, Options{Agents: agents(&at), Operator: &at}))(t)
 	r := unwrap(unwrap(unwrap(iff.Bootstrap(t.Context(), dir, iff.Options{}))(t).Lock())(t).Start(t.Context()))(t)
 	at.Attach(r, time.Now())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(t.Context()) }()
-	t.Cleanup(func() {
+	end = sync.OnceFunc(func() {
+		s.end()
 		if err := errors.Join(<-served, r.Close(context.WithoutCancel(t.Context())), s.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	return run, work
+	t.Cleanup(end)
+	return run, end
 }
 
 func call(t *testing.T, c *Client, class, target, arguments string) Reply {

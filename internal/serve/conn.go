@@ -46,7 +46,7 @@ type conn struct {
 	ctx      context.Context // of what must not be interrupted
 	waitCtx  context.Context // ends with the connection
 	endWaits context.CancelFunc
-	session  AgentSession // set by the reader, once, before there are requests that use it
+	session  AgentSession // set by the reader, once, before there are requests that use it; so is sessionID
 	lastID   string       // of session.close
 
 	requests sync.WaitGroup
@@ -54,6 +54,8 @@ type conn struct {
 	inFlight map[string]int // bytes by id; guarded by flight
 	bytes    int            // their sum; guarded by flight
 	ending   bool           // guarded by flight
+
+	sessionID string
 
 	out sync.Mutex // held while a frame is made and written
 }
@@ -249,6 +251,7 @@ func (c *conn) do(m method, req request) {
 func (c *conn) send(id string, result any, err error) {
 	c.out.Lock()
 	defer c.out.Unlock()
+	c.noteAnswer(result, err)
 	var line []byte
 	if err == nil {
 		line, err = reply(id, result)
@@ -262,6 +265,7 @@ func (c *conn) send(id string, result any, err error) {
 
 // fail answers a line that is no request in flight. It says whether the client is there.
 func (c *conn) fail(id string, f *Fault) bool {
+	c.note(f.Reason)
 	c.out.Lock()
 	defer c.out.Unlock()
 	return c.write(replyFault(id, f))

@@ -13,6 +13,10 @@
 //	start.lock      held while one of several starters starts a runtime
 //	runtime.log     what a started runtime prints; begun anew at a start when it is longer than 1 MiB
 //
+// [Options].Shared is one more directory, with agent.sock and mcp.sock of mode 0666 for agents of other users: those get in whom the
+// directory lets in, and are answered whom Shared names. Only the runtime's user may make files in it, and it is no link. What lies
+// above it is for the caller to look at.
+//
 // They share no table of methods: a method of one does not exist on the other. Only status has a name on both, and tells an agent of
 // its own session alone. Credentials are those that the kernel noted when the peer connected (SO_PEERCRED, LOCAL_PEERCRED); on
 // systems without them everybody is refused. A uid tells users apart and not programs: who approves proves it with a key.

@@ -13,6 +13,8 @@ import (
 // echo is a runtime whose only session does whatever it is told. It has no operator's half.
 type echo struct{ serve.Operator }
 
+func (echo) Refused(serve.Refusal) error { return nil }
+
 func (echo) Open(context.Context, serve.Peer, serve.OpenRequest) (serve.AgentSession, error) {
 	return echoSession{}, nil
 }

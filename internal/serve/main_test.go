@@ -57,6 +57,7 @@ type fake struct {
 	pending int
 	cursor  int64
 	held    map[string]chan struct{}
+	noted   []Refusal
 	begun   chan string // targets of calls that hold; nil tells nobody
 }
 
@@ -88,6 +89,14 @@ func (f *fake) Open(_ context.Context, peer Peer, req OpenRequest) (AgentSession
 	}
 	f.opened++
 	return &fakeSession{f, fmt.Sprintf("s-%d", f.opened), peer}, nil
+}
+
+// Refused keeps what was refused.
+func (f *fake) Refused(r Refusal) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.noted = append(f.noted, r)
+	return nil
 }
 
 func (f *fake) Hook(context.Context, Peer, HookReport) error { return nil }

@@ -34,11 +34,23 @@ func openPlace(dir string) (*place, error) {
 	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ours(info) {
 		return nil, &Error{Reason: DirUnsafe, Path: dir, Detail: fmt.Sprintf("%s is not a directory that only its owner, the runtime's user, may enter; move it away, or: chmod 700", info.Mode())}
 	}
+	return hold(dir, info, 0o600)
+}
+
+// hold opens a directory that was looked at, for sockets of a mode.
+func hold(dir string, seen os.FileInfo, mode os.FileMode) (*place, error) {
 	open, err := os.Open(dir)
 	if err != nil {
-		return nil, &Error{SocketFailed, dir, "the directory of the sockets cannot be opened; check the home", err}
+		return nil, &Error{SocketFailed, dir, "the directory of the sockets cannot be opened; check it", err}
 	}
-	return &place{dir, open, 0o600}, nil
+	info, err := open.Stat()
+	if err == nil && !os.SameFile(seen, info) {
+		err = errors.New("another directory took its place")
+	}
+	if err != nil {
+		return nil, errors.Join(&Error{SocketFailed, dir, "the directory of the sockets cannot be kept; check it", err}, open.Close())
+	}
+	return &place{dir, open, mode}, nil
 }
 
 func (p *place) Close() error { return p.open.Close() }

@@ -26,11 +26,7 @@ func openShared(dir string) (*place, error) {
 	if !info.IsDir() || info.Mode().Perm()&0o022 != 0 || !ours(info) {
 		return nil, &Error{Reason: DirUnsafe, Path: dir, Detail: fmt.Sprintf("%s is not a directory in which only its owner, the runtime's user, makes files; move it away, or: chmod 750", info.Mode())}
 	}
-	open, err := os.Open(dir)
-	if err != nil {
-		return nil, &Error{SocketFailed, dir, "the directory of the agents' sockets cannot be opened; check serve.agent_dir", err}
-	}
-	return &place{dir, open, sharedMode}, nil
+	return hold(dir, info, sharedMode)
 }
 
 // share adds the planes of the shared directory.

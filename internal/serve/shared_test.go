@@ -57,11 +57,26 @@ func TestShared(t *testing.T) {
 }
 
 func TestSharedUnsafe(t *testing.T) {
-	dir := t.TempDir()
-	must(t, os.Chmod(dir, 0o777))
-	f := newFake()
-	_, err := Listen(filepath.Join(t.TempDir(), "run"), Options{Agents: f, Operator: operator{f}, Shared: Shared{Dir: dir, UIDs: []int{1}}})
-	if !is(err, DirUnsafe) {
-		t.Errorf("a directory that anybody writes to: %v", err)
+	open, safe, link := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "link")
+	must(t, os.Chmod(open, 0o777))
+	must(t, os.Chmod(safe, 0o750))
+	must(t, os.Symlink(safe, link))
+	for what, c := range map[string]struct {
+		dir  string
+		want Reason // empty: it is served
+	}{
+		"a directory that anybody writes to": {open, DirUnsafe},
+		"a link":                             {link, DirUnsafe},
+		"nothing":                            {filepath.Join(safe, "none"), SocketFailed},
+		"one's own":                          {safe, ""},
+	} {
+		f := newFake()
+		s, err := Listen(filepath.Join(t.TempDir(), "run"), Options{Agents: f, Operator: operator{f}, Shared: Shared{Dir: c.dir, UIDs: []int{1}}})
+		if c.want == "" && err != nil || c.want != "" && !is(err, c.want) {
+			t.Errorf("%s: %v, not %q", what, err, c.want)
+		}
+		if err == nil {
+			must(t, s.Close())
+		}
 	}
 }

@@ -87,10 +87,33 @@ func Entries() []trust.Entry {
 	}
 }
 
+// Approver is a signer of level declared with top clearance, who may approve.
+func Approver(id string, key trust.PublicKey) trust.Entry {
+	return trust.Entry{ID: id, PublicKey: key, Clearance: Scheme("default").Top().Parts(), Level: level.Declared, NotAfter: trust.Never, Approver: true}
+}
+
 // Chain is the trust chain of [Root]: all signers, then a revocation.
 func Chain() [][]byte {
+	d, one := begun(Entries())
+	if err := d.Revoke("gone", Now.Add(-time.Hour), "left"); err != nil {
+		panic(err)
+	}
+	return [][]byte{one, signed(d)}
+}
+
+// Root is a locked root with [Entries].
+func Root() *trust.Root { return locked(Chain()) }
+
+// Locked is a locked root with these signers, under the default scheme.
+func Locked(entries ...trust.Entry) *trust.Root {
+	_, one := begun(entries)
+	return locked([][]byte{one})
+}
+
+// begun is a draft with these signers, and its first document.
+func begun(entries []trust.Entry) (*trust.Draft, []byte) {
 	d, err := trust.NewDraft(NewKey(RootKey).Public(), Scheme("default"))
-	for _, e := range Entries() {
+	for _, e := range entries {
 		if err == nil {
 			err = d.Add(e)
 		}
@@ -98,23 +121,19 @@ func Chain() [][]byte {
 	if err != nil {
 		panic(err)
 	}
-	one, err := d.Sign(NewKey(RootKey))
-	if err != nil {
-		panic(err)
-	}
-	if err := d.Revoke("gone", Now.Add(-time.Hour), "left"); err != nil {
-		panic(err)
-	}
-	two, err := d.Sign(NewKey(RootKey))
-	if err != nil {
-		panic(err)
-	}
-	return [][]byte{one, two}
+	return d, signed(d)
 }
 
-// Root is a locked root with [Entries].
-func Root() *trust.Root {
-	d, err := trust.Open(Chain(), NewKey(RootKey).Public())
+func signed(d *trust.Draft) []byte {
+	document, err := d.Sign(NewKey(RootKey))
+	if err != nil {
+		panic(err)
+	}
+	return document
+}
+
+func locked(chain [][]byte) *trust.Root {
+	d, err := trust.Open(chain, NewKey(RootKey).Public())
 	if err != nil {
 		panic(err)
 	}

@@ -30,18 +30,27 @@ func TestKilled(t *testing.T) {
 	histories := []*witnesstest.Log{l, fork}
 	state := filepath.Join(t.TempDir(), "w")
 	var points []point
-	for range rounds {
+	for round := range rounds {
 		url, kill := startChild(t, state, l.VerifierKey())
 		var wg sync.WaitGroup
 		var mu sync.Mutex
+		first, gone := make(chan struct{}), make(chan struct{})
+		began := sync.OnceFunc(func() { close(first) })
 		for _, h := range histories {
 			wg.Go(func() {
-				press(url, h, func(p point) { mu.Lock(); defer mu.Unlock(); points = append(points, p) })
+				press(url, h, func(p point) { mu.Lock(); defer mu.Unlock(); points = append(points, p); began() })
 			})
+		}
+		go func() { wg.Wait(); close(gone) }()
+		if round%2 == 1 { // also on a busy machine something is cosigned
+			select {
+			case <-first:
+			case <-gone:
+			}
 		}
 		time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond)
 		kill()
-		wg.Wait()
+		<-gone
 		w, err := Open(durable.OS(), state, Options{Logs: []string{l.VerifierKey()}})
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +66,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(points) < rounds {
+	if len(points) < rounds/2 {
 		t.Errorf("only %d were cosigned; the test shows nothing", len(points))
 	}
 	t.Logf("%d cosigned, %d kills", len(points), rounds)

@@ -28,7 +28,7 @@ func TestNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.configure(fmt.Sprintf("[upstream.echo]\ncommand = [%q]\nenv = { %s = \"1\" }\nlabel = \"PUBLIC\"\n[[upstream.echo.tool]]\nname = \"echo\"\ncapability = \"fs.read\"\ntarget = \"{path}\"\n", self, asServer))
+	w.configure(fmt.Sprintf("[upstream.echo]\ncommand = [%q]\nenv = { %s = \"1\" }\nlabel = \"PUBLIC\"\n[[upstream.echo.tool]]\nname = \"echo\"\ncapability = \"fs.read\"\ntarget = \"{path}\"\ntakes = [\"text\"]\n", self, asServer))
 	cmd := w.command(t.Context(), self)
 	cmd.Env = append(slices.Clone(w.env), asServer+"=1")
 	bare, err := mcp.NewClient(&mcp.Implementation{Name: "e2e", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)

@@ -77,7 +77,7 @@ func (s *story) tell() {
 // connect puts the agent behind iff, which proves what it did by running the agent.
 func (s *story) connect() {
 	s.t.Helper()
-	out := s.iff("connect", s.agent.name, s.project, "--yes", "--passphrase-file", s.dir+"/pass")
+	out := s.iff("connect", s.agent.name, s.project, "--level", "user,project", "--yes", "--passphrase-file", s.dir+"/pass")
 	for line := range strings.Lines(out) {
 		for _, word := range []string{"ok ", "open ", "note ", "proved:"} {
 			if strings.HasPrefix(line, word) {

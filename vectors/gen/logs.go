@@ -70,11 +70,16 @@ func session(t record.Transition) record.Entry {
 
 func goodLogs() []vector {
 	l := longLog()
-	room := smallLog()
+	room, refused := smallLog(), smallLog()
+	refused.add(
+		record.Entry{Session: "S-1", Body: record.Refused{Agent: "a", Channel: record.ChannelMCP, Count: 1, Reason: "too-deep"}},
+		record.Of(record.Refused{Channel: record.ChannelHTTP, Count: 9999, Reason: "token-invalid"}),
+	)
 	return []vector{
 		segmentsVector("ok", "segments", "every kind that changes the folded state, two changes of key, four segments of which the last has no lines yet", l,
 			[]int{0, 20, 31, len(l.lines)}, []int{0, 20, 31, len(l.lines)}).pinned().with("anchor", l.anchor(21)).ofLog(l),
 		bytesVector("ok", "room", "newlines behind the last line, some of which a power cut made zeros", append(room.bytes(), "\n\n\x00\x00\n\x00"...)).ofLog(room),
+		bytesVector("ok", "refused", "messages that became no call, of an agent in its session and of nobody who is known", refused.bytes()).ofLog(refused),
 	}
 }
 

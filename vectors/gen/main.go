@@ -36,6 +36,8 @@ func all() []vector {
 		{"signatures", signatureVectors()},
 		{"trust", trustVectors()},
 		{"logs", logVectors()},
+		{"verdicts", verdictVectors()},
+		{"policy", policyVectors()},
 	} {
 		for _, v := range f.vectors {
 			v.family = f.name

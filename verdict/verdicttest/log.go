@@ -2,7 +2,9 @@
 // random, honestly or with one fault ([NewWorld]); logs with records exchanged,
 // left out and altered ([Random]); and a second verdict, written from DESIGN
 // section 6 and the rules in the doc of package verdict alone, which shares no
-// code with it ([Check]). [Compare] holds the two against each other.
+// code with it ([Check]). [Compare] holds the two against each other. [Cases] are
+// the smallest logs of every class and rule, written as a [Script]; vectors/verdicts
+// is made of them.
 package verdicttest
 
 import (

@@ -23,6 +23,18 @@
 // human is told at once what is wrong with it. That is a courtesy: the gate
 // checks whatever comes out of Ask again.
 //
+// # Places
+//
+//	MaxPerAgent    20   groups of one agent wait
+//	MaxPerSession   8   of them of one session
+//	KeptFree        4   of the 20 are for sessions of which no group waits
+//	MaxPending    200   questions wait in all
+//	MaxOfAgent    160   of them of one agent
+//
+// An agent is a principal, so programs of one user are one agent: the places of one
+// session leave some to the others. A group that finds none is refused with
+// inbox-full, and counted.
+//
 // # Time
 //
 // Deadlines are those of the questions. The clock is [Options.Now], the timers

@@ -18,9 +18,12 @@ const name = "inbox"
 
 // Bounds.
 const (
-	MaxPerAgent = 20  // groups of one agent that wait
-	MaxPending  = 200 // questions that wait, in all
-	MaxRecent   = 100 // ended questions that are still listed
+	MaxPerAgent   = 20  // groups of one agent that wait
+	MaxPerSession = 8   // of them, of one session
+	KeptFree      = 4   // of MaxPerAgent, for sessions of which no group waits
+	MaxPending    = 200 // questions that wait, in all
+	MaxOfAgent    = 160 // of them, of one agent
+	MaxRecent     = 100 // ended questions that are still listed
 	// MaxKept bounds what is kept of ended questions, in bytes of calls and
 	// contents, the newest; KeptFor is how long. An answer that comes later is not
 	// recorded, for nobody could check it.
@@ -160,17 +163,34 @@ func (b *Inbox) fit(qs []approval.Question) error {
 		}
 		seen[q.Request] = true
 	}
-	theirs := make(map[*group]bool)
-	for _, p := range b.order {
-		if p.question.Agent == agent {
-			theirs[p.group] = true
-		}
-	}
-	if len(theirs) >= MaxPerAgent || len(b.order)+len(qs) > MaxPending {
+	if !b.room(agent, qs[0].Session, len(qs)) {
 		b.counts.Refused += int64(len(qs))
 		return &Error{Reason: Full, Detail: fmt.Sprintf("%d questions wait; answer some, or let them time out", len(b.order))}
 	}
 	return nil
+}
+
+// room says whether there is a place for a group of more questions. An agent may
+// be several programs of one user, each with a session: none takes the last places
+// from another. It holds the lock.
+func (b *Inbox) room(agent, session string, more int) bool {
+	theirs, own := make(map[*group]bool), make(map[*group]bool)
+	asked := 0
+	for _, p := range b.order {
+		if p.question.Agent != agent {
+			continue
+		}
+		asked++
+		theirs[p.group] = true
+		if p.question.Session == session {
+			own[p.group] = true
+		}
+	}
+	free := MaxPerAgent - len(theirs)
+	if len(own) > 0 {
+		free = min(free-KeptFree, MaxPerSession-len(own))
+	}
+	return free > 0 && asked+more <= MaxOfAgent && len(b.order)+more <= MaxPending
 }
 
 func (b *Inbox) waits(g *group) bool {

@@ -226,26 +226,51 @@ func TestBounds(t *testing.T) {
 		b := inbox.New(inbox.Options{Check: check})
 		ctx, cancel := context.WithCancel(t.Context())
 		var all []<-chan result
-		for i := range inbox.MaxPerAgent {
-			all = append(all, ask(ctx, b, question(t, fmt.Sprint(i), time.Hour)))
+		ids := 0
+		of := func(agent, session string) approval.Question {
+			ids++
+			q := question(t, fmt.Sprint(ids), time.Hour)
+			q.Agent, q.Session = agent, session
+			return q
 		}
-		synctest.Wait()
-		if _, err := b.Ask(ctx, []approval.Question{question(t, "more", time.Hour)}); reasonOf(err) != inbox.Full {
-			t.Errorf("one more of an agent: %v", err)
+		posts := func(agent, session string, groups int) {
+			t.Helper()
+			for range groups {
+				all = append(all, ask(ctx, b, of(agent, session)))
+			}
+			synctest.Wait()
 		}
-		var group []approval.Question
-		for i := range inbox.MaxPending - inbox.MaxPerAgent {
-			q := question(t, fmt.Sprint("b", i), time.Hour)
-			q.Agent = "b"
-			group = append(group, q)
+		refused := int64(0)
+		full := func(agent, session string) {
+			t.Helper()
+			refused++
+			if _, err := b.Ask(ctx, []approval.Question{of(agent, session)}); reasonOf(err) != inbox.Full {
+				t.Errorf("one more of %s in %s: %v", agent, session, err)
+			}
+		}
+		posts("a", "s1", inbox.MaxPerSession)
+		full("a", "s1")
+		posts("a", "s2", inbox.MaxPerSession)
+		full("a", "s2")
+		// The last places are for sessions of which nothing waits.
+		for _, session := range []string{"s3", "s4", "s5", "s6"} {
+			posts("a", session, 1)
+			full("a", session)
+		}
+		full("a", "s7")
+		var group, last []approval.Question
+		for range inbox.MaxOfAgent {
+			group = append(group, of("b", "s8"))
 		}
 		all = append(all, ask(ctx, b, group...))
 		synctest.Wait()
-		other := question(t, "c", time.Hour)
-		other.Agent = "c"
-		if _, err := b.Ask(ctx, []approval.Question{other}); reasonOf(err) != inbox.Full {
-			t.Errorf("one more in all: %v", err)
+		full("b", "s9")
+		for range inbox.MaxPending - inbox.MaxOfAgent - inbox.MaxPerAgent {
+			last = append(last, of("c", "s10"))
 		}
+		all = append(all, ask(ctx, b, last...))
+		synctest.Wait()
+		full("d", "s11")
 		if n := len(b.List()); n != inbox.MaxPending {
 			t.Errorf("%d are listed", n)
 		}
@@ -258,7 +283,7 @@ func TestBounds(t *testing.T) {
 			}
 		}
 		list, c := b.List(), b.Counts()
-		if len(list) != inbox.MaxRecent || c.Pending != 0 || c.Refused != 2 || c.Cancelled != inbox.MaxPending {
+		if len(list) != inbox.MaxRecent || c.Pending != 0 || c.Refused != refused || c.Cancelled != inbox.MaxPending {
 			t.Errorf("%d listed, %+v", len(list), c)
 		}
 		for _, q := range group {

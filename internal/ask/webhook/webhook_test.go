@@ -22,7 +22,6 @@ import (
 	"github.com/iff-run/iff/capability"
 	"github.com/iff-run/iff/internal/ask/webhook"
 	"github.com/iff-run/iff/internal/trusttest"
-	"github.com/iff-run/iff/level"
 	"github.com/iff-run/iff/record"
 	"github.com/iff-run/iff/trust"
 )
@@ -44,25 +43,10 @@ func must(tb testing.TB, err error) {
 }
 
 // root has hook, which approves, and ops, which signs skills only.
-func root(tb testing.TB) *trust.Root {
-	tb.Helper()
-	key := trusttest.NewKey(trusttest.RootKey)
-	s := trusttest.Scheme("default")
-	draft, err := trust.NewDraft(key.Public(), s)
-	must(tb, err)
-	for id, k := range map[string]byte{"hook": hookKey, "ops": trusttest.OpsKey} {
-		must(tb, draft.Add(trust.Entry{
-			ID: id, PublicKey: trusttest.NewKey(k).Public(), Clearance: s.Top().Parts(), Level: level.Declared,
-			NotAfter: trust.Never, Approver: id == "hook",
-		}))
-	}
-	one, err := draft.Sign(key)
-	must(tb, err)
-	draft, err = trust.Open([][]byte{one}, key.Public())
-	must(tb, err)
-	r, err := draft.Lock()
-	must(tb, err)
-	return r
+func root() *trust.Root {
+	ops := trusttest.Approver("ops", trusttest.NewKey(trusttest.OpsKey).Public())
+	ops.Approver = false
+	return trusttest.Locked(trusttest.Approver("hook", trusttest.NewKey(hookKey).Public()), ops)
 }
 
 func question(tb testing.TB, n int) approval.Question {
@@ -100,7 +84,7 @@ func signedBy(tb testing.TB, id string, key byte, choice record.Choice, until ti
 }
 
 func options(tb testing.TB, url string) webhook.Options {
-	r := root(tb)
+	r := root()
 	return webhook.Options{
 		URL: url, Key: trusttest.NewKey(askKey), Log: "iff/log/4f2a", Fence: 3, Now: func() time.Time { return now },
 		Check: func(q approval.Question, a approval.Answer) error { return q.Check(a, r, now) },

@@ -72,23 +72,10 @@ func withoutNulls(text []byte) []byte {
 		}
 		out = append(out, bytes.ReplaceAll(text[:end], []byte("null"), []byte("false"))...)
 		text = text[end:]
-		n := quoted(text)
+		n := canonical.StringLength(text)
 		out, text = append(out, text[:n]...), text[n:]
 	}
 	return out
-}
-
-// quoted is the length of the string that text begins with.
-func quoted(text []byte) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(text)
 }
 
 // object returns the members of an object.

@@ -55,6 +55,13 @@
 // There is no proxy, no setting from the environment, no HTTP/2, no second use of a
 // connection and no second try. TLS is 1.2 or newer, with the system's roots.
 //
+// # Without a call
+//
+// A [Way] leads a program of the operator's own, never an agent, to one host: it
+// needs a grant and a label as a call does, and goes to the same addresses by the
+// same transport. It has no permit and no record, it follows no redirect, and its
+// user bounds what is read.
+//
 // # What this cannot see
 //
 // A server that was approved may do as it likes with what it gets, pass it on, and

@@ -126,10 +126,7 @@ func (m *mapping) absolute(dir string, args []member) ([]member, error) {
 
 // pathWords are the arguments that are whole paths.
 func (m *mapping) pathWords() []string {
-	list := slices.Concat(m.also, m.reads)
-	if m.onPaths() {
-		list = append(list, m.target)
-	}
+	list := m.texts()
 	if to, ok := m.plan["to"]; ok {
 		list = append(list, to)
 	}

@@ -31,8 +31,17 @@
 //	argv    words between spaces; an argument stays one word
 //	name, amount  the text
 //
-// A call of a path capability may not have other arguments that are named like a
-// path (path, file, dir, source, url and so on): they would widen it.
+// Without a {word} a template is the same for every call, and is looked at when the
+// configuration is read. An object is named as grants name it, or by an absolute
+// path; where the server runs has no part in it. One that begins with ~ is refused.
+//
+// What a tool with a target of its own is given beside what its templates read
+// would widen the call: a text may name an object, whatever it and its argument are
+// called, and so may a member of an object. So such a call is refused with
+// arguments-invalid, unless there are only numbers, booleans and null in it, at any
+// depth. [Rule].Takes lists what may be given besides, whatever it holds, which is
+// the operator's word that it names nothing; then nothing else may. A call of
+// tool.invoke is of the tool with whatever arguments, and may have any.
 //
 // # Reach
 //
@@ -85,6 +94,21 @@
 // that is not JSON, or a batch, ends the connection; a value that JSON readers
 // disagree about fails the call that it answers. Notifications beyond 50 a second
 // are dropped; more than 50 requests end the connection.
+//
+// # The short way
+//
+// To a program with which a version with sessions was agreed (2025-11-25 or older), a call of a tool is written past the SDK, and its
+// answer is read past it. Connecting, lists, other methods, servers over HTTP and newer versions are the SDK's.
+//
+// The request has jsonrpc, an id, the method, name, arguments, and a progressToken if somebody wants progress: what the SDK would write.
+// The arguments are the approved bytes. Its id is above 2^30, where the SDK, which counts from one, does not come; so neither
+// takes an answer that is the other's.
+//
+// An answer goes the short way if it is read strictly, by the bounds of every frame, and has jsonrpc "2.0", such an id and a
+// result that is not null, and no other member. Everything else, errors among it, goes through the SDK's reader, and so does what
+// the strict one refuses: there it fails the call, or ends the connection. An answer that nobody waits for is dropped on both ways.
+// The SDK is given an empty result in the place of any that is wanted as it was sent, so it judges none of them; what a result has
+// to be is looked at after both ways, by the same code. FuzzLands and FuzzSent hold both ways against each other.
 //
 // # During a call
 //

@@ -40,7 +40,7 @@ func self(t testing.TB) string {
 
 // upstreamOf is a fake of a mode.
 func upstreamOf(t testing.TB, name, mode string, rules ...Rule) Server {
-	return Server{Name: name, Command: []string{self(t)}, Env: map[string]string{"IFF_FAKE": mode, "GORACE": "atexit_sleep_ms=0"}, Rules: rules, Timeout: 5 * time.Second}
+	return Server{Name: name, Command: []string{self(t)}, Env: map[string]string{"IFF_FAKE": mode, "GORACE": "atexit_sleep_ms=0"}, Rules: rules, Timeout: time.Minute}
 }
 
 func newWorld(t testing.TB, edit func(*Options), servers ...Server) *world {
@@ -184,11 +184,13 @@ func TestHostile(t *testing.T) {
 	} {
 		t.Run(c.tool, func(t *testing.T) {
 			s := upstreamOf(t, "fake", "plain")
-			if c.tool == "stall" {
-				s.Timeout = 500 * time.Millisecond
-			}
 			w := newWorld(t, nil, s)
+			u := w.h.upstreams["fake"]
+			if c.tool == "stall" { // not before it has started
+				u.Timeout = 500 * time.Millisecond
+			}
 			_, err := w.do(w.call(c.tool, `{}`))
+			u.Timeout = s.Timeout
 			var e *Error
 			if !errors.As(err, &e) || e.Reason != c.reason || e.Sent != c.sent || reason(err) != c.reason {
 				t.Fatalf("%v, want %s", err, c.reason)
@@ -236,8 +238,12 @@ func TestAsks(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, _ = w.h.upstreams["fake"].call(ctx, "ask", "{}")
-	got := w.run("shout", `{}`)
-	if strings.Count(got, "-32601") != 3 || !strings.Contains(got, "{}") {
+	var got string
+	waitFor(t, func() bool { // until it has heard all of it
+		got = w.run("shout", `{}`)
+		return strings.Count(got, "-32601") >= 3 && strings.Contains(got, "{}")
+	})
+	if strings.Count(got, "-32601") != 3 {
 		t.Errorf("it was told %s", got)
 	}
 	for _, word := range []string{"roots\\\"", "sampling\\\"", "elicitation\\\""} {
@@ -252,7 +258,7 @@ func TestDown(t *testing.T) {
 	now := time.Now()
 	var mu sync.Mutex
 	clock := func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
-	w := newWorld(t, func(o *Options) { o.Now = clock }, Server{Name: "none", Command: []string{"/bin/false"}, Timeout: time.Second})
+	w := newWorld(t, func(o *Options) { o.Now = clock }, Server{Name: "none", Command: []string{"/bin/false"}, Timeout: time.Minute})
 	u := w.h.upstreams["none"]
 	if s := w.h.States()[0]; s.Up || s.Why == "" {
 		t.Errorf("state %+v", s)
@@ -294,13 +300,7 @@ func TestProgram(t *testing.T) {
 	}
 	waitFor(t, func() bool { return strings.Contains(w.h.States()[0].Stderr, `a child \u{1b}[31mis there`) })
 	w.h.Close()
-	for range 100 {
-		if err = syscall.Kill(pid, 0); err != nil || zombie(pid) {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Errorf("child %d is still there", pid)
+	waitFor(t, func() bool { return syscall.Kill(pid, 0) != nil || zombie(pid) }) // else the child is still there
 }
 
 func zombie(pid int) bool {
@@ -419,11 +419,10 @@ func TestLists(t *testing.T) {
 
 func waitFor(t testing.TB, done func() bool) {
 	t.Helper()
-	for range 500 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if done() {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatal("it did not come to that")
 }

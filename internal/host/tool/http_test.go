@@ -31,7 +31,7 @@ func echoing() *mcp.Server {
 	return s
 }
 
-func remoteAt(url string) Server { return Server{Name: "far", URL: url, Timeout: 5 * time.Second} }
+func remoteAt(url string) Server { return Server{Name: "far", URL: url, Timeout: time.Minute} }
 
 func TestHTTP(t *testing.T) {
 	for _, o := range []mcp.StreamableHTTPOptions{{}, {JSONResponse: true}, {Stateless: true}} {

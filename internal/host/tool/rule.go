@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/iff-run/iff/capability"
 	"github.com/iff-run/iff/gate"
@@ -64,6 +63,9 @@ func (r Rule) compile() (*mapping, error) {
 	}
 	m.defaults()
 	if err := m.check(r); err != nil {
+		return nil, fmt.Errorf("tool %s: %w", r.Name, err)
+	}
+	if err := m.checkText(); err != nil {
 		return nil, fmt.Errorf("tool %s: %w", r.Name, err)
 	}
 	return m, nil
@@ -154,6 +156,55 @@ func (m *mapping) check(r Rule) error {
 	return nil
 }
 
+// checkRoots refuses absolute paths, the same for every call, that are in no corpus.
+func (m *mapping) checkRoots(p places) error {
+	for _, t := range m.texts() {
+		if source := t.String(); len(t.words) == 0 && strings.HasPrefix(source, "/") {
+			if _, err := written(capability.FSRead, p, source); err != nil {
+				return fmt.Errorf("tool %s: %w", m.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// texts are the templates that name objects.
+func (m *mapping) texts() []template {
+	list := slices.Concat(m.also, m.reads)
+	if m.onPaths() {
+		list = append(list, m.target)
+	}
+	return list
+}
+
+// checkText refuses templates that are the same for every call and that no call
+// could have, and what a plan must not leave to the agent.
+func (m *mapping) checkText() error {
+	for _, name := range []string{"op", "recursive"} {
+		if len(m.plan[name].words) > 0 {
+			return fmt.Errorf("plan: %s: %q leaves it to the agent; write it in full", name, m.plan[name])
+		}
+	}
+	if !m.onPaths() && m.class != capability.ToolInvoke && len(m.target.words) == 0 {
+		if _, err := m.single("", nil); err != nil {
+			return fmt.Errorf("target: %w", err)
+		}
+	}
+	for _, t := range m.texts() {
+		source := t.String()
+		if strings.HasPrefix(source, "~") {
+			return fmt.Errorf("%q begins with ~, which means nothing here; write the path from the root, or the object as grants name it", source)
+		}
+		if len(t.words) > 0 || strings.HasPrefix(source, "/") {
+			continue
+		}
+		if _, err := written(capability.FSRead, nil, source); err != nil {
+			return fmt.Errorf("%q: %w; write the object as grants name it, such as notes/todo.md, or an absolute path", source, err)
+		}
+	}
+	return nil
+}
+
 // named says whether the mapping reads an argument.
 func (m *mapping) named(argument string) bool {
 	lists := [][]template{{m.target}, m.also, m.reads, slices.Collect(maps.Values(m.plan))}
@@ -167,50 +218,45 @@ func (m *mapping) named(argument string) bool {
 	return false
 }
 
-// widening are words in the name of an argument that may name an object.
-var widening = []string{
-	"path", "file", "filename", "dir", "directory", "folder", "source", "src", "destination", "dest", "dst", "target", "url", "uri",
-	"root", "cwd", "to", "from", "into", "output", "input",
-}
-
 // narrow refuses arguments that could make the call reach for more than the
-// mapping sees.
+// mapping sees: a tool with a target is given beside what is in its templates only
+// what takes lists, numbers and booleans. A text may name an object whatever it and
+// its argument are called, and so may a member of an object.
 func (m *mapping) narrow(args []member) error {
 	for _, a := range args {
-		if m.named(a.name) {
+		if m.named(a.name) || slices.Contains(m.takes, a.name) {
 			continue
 		}
-		if len(m.takes) > 0 && !slices.Contains(m.takes, a.name) {
+		if len(m.takes) > 0 {
 			return bad("argument %q is not among those of this tool's mapping; leave it out", a.name)
 		}
-		if len(m.takes) == 0 && m.onPaths() && mayName(a.name) {
-			return bad("argument %q may name another object, and the mapping of this tool does not say so; leave it out, or name it in the mapping by also", a.name)
+		if m.class == capability.ToolInvoke {
+			continue // its target is the tool, whatever it is given
+		}
+		if at := speaks(a.name, a.value); at != "" {
+			return bad("argument %q may name another object, and the mapping of this tool does not say so; leave it out, or have the mapping list it by takes if it names none, by also if it does", at)
 		}
 	}
 	return nil
 }
 
-// mayName looks at the words of a name such as outputPath, output_path, outputpath.
-func mayName(argument string) bool {
-	var spaced strings.Builder
-	before := ' '
-	for _, r := range argument {
-		if unicode.IsUpper(r) && unicode.IsLower(before) {
-			spaced.WriteByte(' ')
+// speaks is where in an argument a text or an object stands, at any depth; empty
+// if there are only numbers, booleans and null, or nothing.
+func speaks(at, value string) string {
+	switch {
+	case value == "":
+		return at
+	case value[0] == '[':
+		for i, e := range elements(value) {
+			if found := speaks(fmt.Sprintf("%s[%d]", at, i), e); found != "" {
+				return found
+			}
 		}
-		if before = r; !unicode.IsLetter(r) {
-			r = ' '
-		}
-		spaced.WriteRune(unicode.ToLower(r))
+		return ""
+	case value[0] == '"', value[0] == '{' && value != "{}":
+		return at
 	}
-	for word := range strings.FieldsSeq(spaced.String()) {
-		one := strings.TrimSuffix(word, "s")
-		joined := slices.ContainsFunc([]string{"path", "file", "dir", "folder", "url", "uri"}, func(end string) bool { return strings.HasSuffix(one, end) })
-		if slices.Contains(widening, word) || slices.Contains(widening, one) || word == "directories" || joined && one != "profile" {
-			return true
-		}
-	}
-	return false
+	return ""
 }
 
 // maxName bounds the name of a tool as it is offered, prefix included.

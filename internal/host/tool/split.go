@@ -14,7 +14,7 @@ type member struct{ name, value string }
 func members(object string) []member {
 	var out []member
 	for _, part := range parts(object, '{', '}') {
-		at := valueEnd(part)
+		at := canonical.ValueLength(part)
 		name, ok := text(part[:at])
 		if !ok {
 			return nil
@@ -45,9 +45,9 @@ func parts(json string, open, end byte) []string {
 	var out []string
 	rest := json[1 : len(json)-1]
 	for {
-		at := valueEnd(rest)
+		at := canonical.ValueLength(rest)
 		if open == '{' && at < len(rest) { // the name; then the value
-			at += 1 + valueEnd(rest[at+1:])
+			at += 1 + canonical.ValueLength(rest[at+1:])
 		}
 		out = append(out, rest[:at])
 		if at >= len(rest) {
@@ -55,39 +55,6 @@ func parts(json string, open, end byte) []string {
 		}
 		rest = rest[at+1:]
 	}
-}
-
-// valueEnd is where the first value of canonical JSON ends.
-func valueEnd(json string) int {
-	depth := 0
-	for i := 0; i < len(json); i++ {
-		switch json[i] {
-		case '"':
-			i += stringEnd(json[i:]) - 1
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		case ',', ':':
-			if depth == 0 {
-				return i
-			}
-		}
-	}
-	return len(json)
-}
-
-// stringEnd is where a string ends that json begins with.
-func stringEnd(json string) int {
-	for i := 1; i < len(json); i++ {
-		switch json[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(json)
 }
 
 // text reads a string in canonical form.

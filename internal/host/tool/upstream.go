@@ -76,6 +76,9 @@ func (h *Host) newUpstream(c Server, place int) (*upstream, error) {
 	}
 	for _, r := range c.Rules {
 		m, err := r.compile()
+		if err == nil {
+			err = m.checkRoots(u.host.places)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("upstream %s: %w", c.Name, err)
 		}
