@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // ErrSnapshot says that a text is not a snapshot as this package writes it.
@@ -22,6 +23,8 @@ type Entry struct {
 // corpus. It does not change.
 type Snapshot struct {
 	entries []Entry // sorted by object; none absent
+	rooted  sync.Once
+	root    Digest
 }
 
 // NewSnapshot sorts entries and drops those that are absent. Of two with the
@@ -30,7 +33,7 @@ type Snapshot struct {
 func NewSnapshot(entries []Entry) *Snapshot {
 	sorted := slices.Clone(entries)
 	slices.SortStableFunc(sorted, func(a, b Entry) int { return strings.Compare(string(a.Object), string(b.Object)) })
-	s := new(Snapshot)
+	s := &Snapshot{entries: sorted[:0]}
 	for i, e := range sorted {
 		if i+1 < len(sorted) && sorted[i+1].Object == e.Object || e.State == Absent {
 			continue
@@ -87,7 +90,10 @@ func (s *Snapshot) find(o Object) (State, bool) {
 func (s *Snapshot) Text() []byte { return Format(s.entries) }
 
 // Root is the SHA-256 of the text.
-func (s *Snapshot) Root() Digest { return sha256.Sum256(s.Text()) }
+func (s *Snapshot) Root() Digest {
+	s.rooted.Do(func() { s.root = sha256.Sum256(s.Text()) })
+	return s.root
+}
 
 // Format writes entries in their order, a line each.
 func Format(entries []Entry) []byte {
@@ -143,7 +149,7 @@ func Diff(before, after *Snapshot) []Change {
 		if takeB {
 			c.Object, c.After, b = b[0].Object, b[0].State, b[1:]
 		}
-		if !c.Nothing() {
+		if c.Before != c.After || c.Before == Unreadable { // a snapshot has no other state that is unknown
 			out = append(out, c)
 		}
 	}

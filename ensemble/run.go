@@ -70,8 +70,8 @@ type Result struct {
 	Want    Want
 	Verdict record.Result
 	Report  verdict.Report
-	Records int64 // that were judged
 	Calls   int64
+	Records int64 // that were judged; of the same run it may differ, for sessions that open at once share barriers
 
 	// Literal and Set say whether the run passes by the paper's definition, which
 	// knows nothing of what is put back.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -37,8 +38,8 @@ const (
 	sweepSeeds   = 200
 	sweepSeed    = 1
 	mostWorkers  = 256
-	sweepMemory  = 160 << 20 // bytes that the collector aims at
-	sweepGarbage = 400       // percent: runs are short
+	sweepMemory  = 140 << 20 // bytes that the collector aims at
+	sweepGarbage = 800       // percent: runs are short
 )
 
 // Run makes the runs, or reads those that are kept, and judges them.
@@ -88,7 +89,22 @@ func (c sweepCmd) check() error {
 	case c.Only != "" && c.Format != "text" && c.Format != "json":
 		return bad("--only prints no table; leave out --format %s", c.Format)
 	}
+	for _, f := range []struct{ flag, dir string }{{"--dir", c.Dir}, {"--out", parentOf(c.Out)}} {
+		if f.dir == "" {
+			continue
+		}
+		if info, err := os.Stat(f.dir); err != nil || !info.IsDir() {
+			return &usageError{reason: "usage", detail: fmt.Sprintf("%s: there is no directory %q", f.flag, f.dir), remedy: "make it, or name another one"}
+		}
+	}
 	return nil
+}
+
+func parentOf(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return filepath.Dir(filepath.Clean(dir))
 }
 
 // plan is that of the directory, if there is one, with what the flags say.
