@@ -89,20 +89,25 @@ func (c sweepCmd) check() error {
 	case c.Only != "" && c.Format != "text" && c.Format != "json":
 		return bad("--only prints no table; leave out --format %s", c.Format)
 	}
-	for _, f := range []struct{ flag, dir string }{{"--dir", c.Dir}, {"--out", parentOf(c.Out)}} {
-		if f.dir == "" {
-			continue
-		}
-		if info, err := os.Stat(f.dir); err != nil || !info.IsDir() {
-			return &usageError{reason: "usage", detail: fmt.Sprintf("%s: there is no directory %q", f.flag, f.dir), remedy: "make it, or name another one"}
-		}
+	return errors.Join(existing("--dir", c.Dir), existing("--out", placeOf(c.Out)))
+}
+
+// existing says of a flag that its directory is not there. An empty one was not
+// given.
+func existing(flag, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return &usageError{reason: "usage", detail: fmt.Sprintf("%s: there is no directory %q", flag, dir), remedy: "make it, or name another one"}
 	}
 	return nil
 }
 
-func parentOf(dir string) string {
-	if dir == "" {
-		return ""
+// placeOf is a directory if something is there, or else where it is to be made.
+func placeOf(dir string) string {
+	if _, err := os.Lstat(dir); dir == "" || err == nil {
+		return dir
 	}
 	return filepath.Dir(filepath.Clean(dir))
 }
@@ -233,7 +238,7 @@ func (c sweepCmd) all(a *app, p sweep.Plan, o sweep.Options) ([]sweep.Outcome, e
 	if err != nil {
 		return nil, err
 	}
-	m := a.counting("sweep", "run")
+	m := a.counting("runs")
 	defer m.done()
 	o.Progress = func(done, total int) {
 		if m != nil {
@@ -246,12 +251,12 @@ func (c sweepCmd) all(a *app, p sweep.Plan, o sweep.Options) ([]sweep.Outcome, e
 
 // counting is a meter of things and not of bytes, for a verb whose result may go
 // into a file: it needs a terminal to show itself on, and nothing else.
-func (a *app) counting(what, thing string) *meter {
+func (a *app) counting(what string) *meter {
 	if !a.tty {
 		return nil
 	}
 	now := a.now()
-	return &meter{out: a.err, now: a.now, what: what, begun: now, last: now, unit: func(n int64) string { return count(n) + " " + plural(int(n), thing)[len(strconv.FormatInt(n, 10))+1:] }}
+	return &meter{out: a.err, now: a.now, what: what, begun: now, last: now, unit: count}
 }
 
 // took says what differs from one time to the next, apart from the result.

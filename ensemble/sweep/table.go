@@ -139,7 +139,7 @@ func latexRows(out *strings.Builder, rows []Row) {
 }
 
 func (r Report) caption() string {
-	return fmt.Sprintf("Runs judged as they have to be, by criterion \\texttt{%s}, with Wilson 95\\%% intervals: $N$ files, $K$ agents, $R$ rounds, %d runs of each scenario in each of %d cells. "+
+	return fmt.Sprintf("Runs judged as they have to be, by criterion \\texttt{%s}, with Wilson 95\\%% intervals: $N$ files, $K$ agents, $R$ rounds, $S=%d$ seeds of each scenario in each of %d cells. "+
 		"Made by \\texttt{iff %s}, seed %d: %d false alarms and %d misses in %d runs.",
 		r.Criterion, r.Plan.Seeds, len(r.Rows), latex(r.Plan.Version), r.Plan.Seed, r.FalseAlarms, r.Misses, r.Total().Runs)
 }
