@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -169,43 +168,23 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// A prepared run that is not made leaves nothing.
-func TestPreparedRuns(t *testing.T) {
+// A run leaves nothing, made or not.
+func TestRunsLeaveNothing(t *testing.T) {
 	k, dir := newKit(t), t.TempDir()
 	c := ensemble.PaperScenarios()[0].Config(10, 2, 5, 1)
 	c.Dir = dir
-	given, err := k.Prepare(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if there, _ := filepath.Glob(dir + "/*"); len(there) != 1 {
-		t.Fatalf("a prepared run made %q", there)
-	}
-	if err := given.Close(); err != nil {
-		t.Fatal(err)
-	}
-	made, err := k.Prepare(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r, err := made.Run(t.Context()); err != nil || r.Verdict != record.Pass {
-		t.Fatalf("%s %v", r.Verdict, err)
-	}
-	stopped, err := k.Prepare(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	play(t, k, c)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := stopped.Run(ctx); err == nil {
+	if _, err := k.Run(ctx, c); err == nil {
 		t.Error("a run whose context had ended was made")
+	}
+	c.Cast = 9
+	if _, err := k.Run(t.Context(), c); err == nil {
+		t.Error("there is a ninth cast")
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		t.Errorf("runs leave %v (%v)", entries, err)
-	}
-	c.Cast = 9
-	if _, err := k.Prepare(c); err == nil {
-		t.Error("there is a ninth cast")
 	}
 	if !slices.Contains(ensemble.Criteria(), ensemble.ByIff) {
 		t.Error("ours is no criterion")

@@ -113,13 +113,13 @@ func room(dir string) string {
 // touches, in a directory of its own below dir. An empty dir is memory where the
 // system has it. What the files are follows from the seed alone.
 func (k *Kit) NewCorpus(dir string, n, spares int, seed uint64) (*Corpus, error) {
-	if k == nil || k.wild.skills == nil {
-		return nil, errors.New("the kit was not made by NewKit")
-	}
 	return k.newCorpus(dir, n, spares, seed, Wild)
 }
 
 func (k *Kit) newCorpus(dir string, n, spares int, seed uint64, cast Cast) (*Corpus, error) {
+	if k == nil || k.wild.skills == nil {
+		return nil, errors.New("the kit was not made by NewKit")
+	}
 	base, err := os.MkdirTemp(room(dir), "iff-ensemble-")
 	if err != nil {
 		return nil, err

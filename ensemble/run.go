@@ -122,28 +122,12 @@ func Run(ctx context.Context, c Config) (Result, error) {
 // spares is how many files the worst fault needs.
 const spares = 4
 
-// Run makes a corpus, has agents work on it through a runtime, and judges. An error
-// means that the run could not be made, not that the verdict is not as wanted.
-func (k *Kit) Run(ctx context.Context, c Config) (Result, error) {
-	p, err := k.Prepare(c)
-	if err != nil {
-		return Result{}, err
-	}
-	return p.Run(ctx)
-}
-
-// Prepared is a run whose corpus is made. Run or Close it.
-type Prepared struct {
-	kit    *Kit
-	config Config
-	corpus *Corpus
-}
-
-// Prepare makes the corpus of a run. One that is made some time ahead costs less to
-// read: of files that have not changed for a moment, a barrier looks at the dates.
-func (k *Kit) Prepare(c Config) (*Prepared, error) {
+// Run makes a corpus, has agents work on it through a runtime, judges, and removes
+// the corpus. An error means that the run could not be made, not that the verdict is
+// not as wanted.
+func (k *Kit) Run(ctx context.Context, c Config) (out Result, err error) {
 	if err := c.check(); err != nil {
-		return nil, err
+		return Result{}, err
 	}
 	extra := 0
 	if c.Fault != Honest && c.Cast == Wild {
@@ -151,17 +135,8 @@ func (k *Kit) Prepare(c Config) (*Prepared, error) {
 	}
 	made, err := k.newCorpus(c.Dir, c.N, extra, c.Seed, c.Cast)
 	if err != nil {
-		return nil, err
+		return Result{}, err
 	}
-	return &Prepared{k, c, made}, nil
-}
-
-// Close gives up a run that was not made.
-func (r *Prepared) Close() error { return r.corpus.Close() }
-
-// Run plays the run, judges, and removes the corpus.
-func (r *Prepared) Run(ctx context.Context) (out Result, err error) {
-	k, c, made := r.kit, r.config, r.corpus
 	defer func() { err = errors.Join(err, made.Close()) }()
 	p := &play{
 		stage: stage{kit: k, config: c, corpus: made, approver: c.Cast.approver(k.approver, c.Seed)},
@@ -210,6 +185,9 @@ func (p *play) cast() {
 // whole plays a run that nobody kills.
 func (p *play) whole(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, p.stop(ctx)) }()
+	if p.config.Cast == Paper {
+		p.fuse = newFuse(math.MaxInt64)
+	}
 	if err := p.start(ctx); err != nil {
 		return err
 	}
@@ -226,7 +204,11 @@ func (p *play) whole(ctx context.Context) (err error) {
 			}
 		}
 	}
-	return p.judge(ctx)
+	err = p.judge(ctx)
+	if p.config.Cast == Paper {
+		p.fuse.left.Store(0) // all is said; a runtime that is killed takes no last snapshot
+	}
+	return err
 }
 
 // enter opens the sessions and lets each agent begin with its skill.

@@ -136,6 +136,9 @@ const patience = 20 * time.Second
 // stop lets go of what start opened. A runtime that is dead writes nothing more.
 func (s *stage) stop(ctx context.Context) error {
 	var errs []error
+	if s.fuse.dead() && s.observer != nil { // nor does it read
+		errs = append(errs, s.observer.Close())
+	}
 	if s.runtime != nil {
 		if err := s.runtime.Close(ctx); !s.fuse.dead() {
 			errs = append(errs, err)
@@ -144,7 +147,7 @@ func (s *stage) stop(ctx context.Context) error {
 	if s.files != nil {
 		s.files.Close()
 	}
-	if s.observer != nil {
+	if s.observer != nil && !s.fuse.dead() {
 		errs = append(errs, s.observer.Close())
 	}
 	if s.log != nil {

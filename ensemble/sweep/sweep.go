@@ -45,24 +45,24 @@ func Make(ctx context.Context, p Plan, with Runner, o Options) (_ []Outcome, err
 	if len(m.todo) == 0 {
 		return m.outcomes, nil
 	}
-	at, err := newPlace(o.Dir)
+	at, err := place().Make(room(o.Dir))
 	if err != nil {
 		return m.outcomes, err
 	}
-	m.dir = at.path()
+	m.dir = at.Path()
 	err = m.all(ctx, o.Workers)
 	return m.outcomes, errors.Join(err, at.Close())
 }
 
 // One makes a single run, in a directory of its own as a sweep does.
 func One(ctx context.Context, r Run, with Runner, dir string) (_ ensemble.Result, err error) {
-	at, err := newPlace(dir)
+	at, err := place().Make(room(dir))
 	if err != nil {
 		return ensemble.Result{}, err
 	}
 	defer func() { err = errors.Join(err, at.Close()) }()
 	c := r.Config()
-	c.Dir = at.path()
+	c.Dir = at.Path()
 	return with.Run(ctx, c)
 }
 
@@ -92,29 +92,8 @@ func (m *making) all(ctx context.Context, workers int) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	next, results := make(chan int), make(chan ended, workers)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		defer close(next)
-		for _, run := range m.todo {
-			select {
-			case next <- run:
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
-	for range min(workers, len(m.todo)) {
-		wg.Go(func() {
-			for run := range next {
-				out, err := m.one(ctx, run)
-				results <- ended{run, out, err}
-			}
-		})
-	}
-	go func() { wg.Wait(); close(results) }()
 	done := 0
-	for r := range results {
+	for r := range m.start(ctx, min(workers, len(m.todo))) {
 		if err := m.keep(r); err != nil {
 			stop(err)
 			continue
@@ -127,6 +106,33 @@ func (m *making) all(ctx context.Context, workers int) error {
 		return nil
 	}
 	return context.Cause(ctx)
+}
+
+// start gives the runs that are to do, in their order, to workers. The channel has
+// what comes of each, and is closed when the last worker is done.
+func (m *making) start(ctx context.Context, workers int) <-chan ended {
+	next, results := make(chan int), make(chan ended, workers)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(next)
+		for _, run := range m.todo {
+			select {
+			case next <- run:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	for range workers {
+		wg.Go(func() {
+			for run := range next {
+				out, err := m.one(ctx, run)
+				results <- ended{run, out, err}
+			}
+		})
+	}
+	go func() { wg.Wait(); close(results) }()
+	return results
 }
 
 func (m *making) one(ctx context.Context, run int) (Outcome, error) {
