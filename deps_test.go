@@ -21,7 +21,7 @@ const module = "github.com/iff-run/iff"
 // A package that is not listed fails the test.
 var rows = map[string]int{
 	"label": 0, "level": 0, "vectors": 0,
-	"internal/canonical": 0, "internal/beneath": 0, "internal/durable": 0, "internal/visible": 0,
+	"internal/canonical": 0, "internal/scratch": 0, "internal/beneath": 0, "internal/durable": 0, "internal/visible": 0,
 	"internal/durable/durabletest": 1, "capability": 1, "trust": 1, "internal/skillmd": 1,
 	"manifest": 2, "corpus": 2, "internal/shellread": 2, "internal/trusttest": 2,
 	"record": 3,
@@ -33,7 +33,7 @@ var rows = map[string]int{
 	"internal/keyfile": 6, "internal/keyfile/keyfiletest": 7, "internal/store/file": 6, "internal/anchor": 6, "internal/witness": 6,
 	"internal/witness/witnesstest": 7,
 	"internal/home":                7,
-	"":                             8, "ensemble": 8, "ensemble/sweep": 9, "ensemble/model": 9, "internal/serve": 9,
+	"":                             8, "ensemble": 8, "ensemble/sweep": 9, "ensemble/model": 9, "ensemble/trial": 9, "internal/serve": 9,
 	"internal/mcpgate": 10, "internal/connect": 10, "internal/connect/model": 9, "internal/hook": 10,
 	"cmd/iff": 11, "docs": 11, "vectors/gen": 11, "internal/crashtest": 11, "internal/honest": 11, "internal/gatecrash": 11, "verdict/compare": 11,
 	"examples/webhook/receiver": 10, "examples/webhook": 11, "examples/chat": 11, "test/e2e": 12, "test/e2e/playmodel": 11,

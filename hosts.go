@@ -3,9 +3,7 @@ package iff
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/netip"
-	"net/url"
 	"path/filepath"
 	"slices"
 
@@ -15,7 +13,6 @@ import (
 	hostfs "github.com/iff-run/iff/internal/host/fs"
 	hostnet "github.com/iff-run/iff/internal/host/net"
 	"github.com/iff-run/iff/internal/host/tool"
-	"github.com/iff-run/iff/label"
 	"github.com/iff-run/iff/record"
 )
 
@@ -54,19 +51,9 @@ func (r *Runtime) hosts(ctx context.Context, b *Boot) (map[capability.Capability
 // network reaches the hosts that iff.toml labels, and no listener of iff itself.
 func (r *Runtime) network(b *Boot) gate.Host {
 	c := r.home.Config()
-	about := func(host string, port uint16) (l label.Label, private, known bool) {
-		t, err := capability.Host(host, port)
-		if err != nil {
-			return l, false, false
-		}
-		return c.HostLabel(t)
-	}
-	return hostnet.New(hostnet.Options{
-		Label:   func(host string, port uint16) (label.Label, bool) { l, _, known := about(host, port); return l, known },
-		Private: func(host string, port uint16) bool { _, private, known := about(host, port); return known && private },
-		Own:     b.listening(c),
-		Limits:  hostnet.Limits{Time: c.Gate.CallTimeout},
-	})
+	o := c.Network(b.listening(c))
+	o.Limits = hostnet.Limits{Time: c.Gate.CallTimeout}
+	return hostnet.New(o)
 }
 
 // listening are the addresses of this machine to which no call may lead: iff's own,
@@ -77,31 +64,11 @@ func (b *Boot) listening(c home.Config) func() []netip.AddrPort {
 		if b.opts.Listening != nil {
 			out = b.opts.Listening()
 		}
-		if at, ok := webhookAddress(c); ok {
+		if at, ok := c.WebhookAddress(); ok {
 			out = append(out, at)
 		}
 		return out
 	}
-}
-
-// webhookAddress is where the webhook listens, if that is this machine.
-func webhookAddress(c home.Config) (netip.AddrPort, bool) {
-	if c.Webhook == nil {
-		return netip.AddrPort{}, false
-	}
-	u, err := url.Parse(c.Webhook.URL)
-	if err != nil {
-		return netip.AddrPort{}, false
-	}
-	host, port := u.Hostname(), u.Port()
-	if host == "localhost" {
-		host = "127.0.0.1"
-	}
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	at, err := netip.ParseAddrPort(net.JoinHostPort(host, port))
-	return at, err == nil && at.Addr().IsLoopback()
 }
 
 // dominated refuses a server that works in a corpus and has a lower label: what it

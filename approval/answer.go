@@ -119,13 +119,14 @@ func itemsOf(qs []Question) (items, views []record.Hash, err error) {
 		return nil, nil, refuse(BatchInvalid, "%d questions; sign 1 to %d together", len(qs), MaxBatch)
 	}
 	for _, q := range qs {
-		if err := q.check(); err != nil {
+		form, unwritten := q.wire()
+		if err := q.check(unwritten); err != nil {
 			return nil, nil, err
 		}
 		if q.Log != qs[0].Log || q.Fence != qs[0].Fence {
 			return nil, nil, refuse(BatchInvalid, "the questions come from different runtimes; sign them one by one")
 		}
-		view := q.View()
+		view := viewOf(q.render(form, nil))
 		item := itemDigest(q.Session, q.Request, q.Seq, q.Envelope.Hash(), view)
 		if slices.Contains(items, item) {
 			return nil, nil, refuse(BatchInvalid, "request %s is there twice; sign it once", q.Request)

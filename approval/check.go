@@ -20,11 +20,12 @@ func (q Question) Check(a Answer, root *trust.Root, now time.Time) error {
 
 func (q Question) claim(a Answer, root *trust.Root, now time.Time) claim {
 	var view record.Hash
+	form, unwritten := q.wire()
 	if a.Signature != "" || a.View != (record.Hash{}) { // what says nothing of a view is not held against it
-		view = q.View()
+		view = viewOf(q.render(form, unwritten))
 	}
 	return claim{
-		question: q.check, log: q.Log, fence: q.Fence, view: view,
+		question: func() error { return q.check(unwritten) }, log: q.Log, fence: q.Fence, view: view,
 		item:   itemDigest(q.Session, q.Request, q.Seq, q.Envelope.Hash(), view),
 		answer: a, now: now,
 		signer: func() (trust.Entry, error) { return liveSigner(root, a.Approver, now) },

@@ -42,8 +42,9 @@ type Question struct {
 	Asked, Deadline time.Time
 }
 
-// check says whether q can be answered at all.
-func (q Question) check() error {
+// check says whether q can be answered at all; unwritten is why it cannot be
+// written down, if it cannot.
+func (q Question) check(unwritten error) error {
 	missing := ""
 	switch {
 	case q.Log == "":
@@ -62,14 +63,16 @@ func (q Question) check() error {
 	if missing != "" {
 		return refuse(QuestionInvalid, "the question has no %s; ask again", missing)
 	}
-	if _, err := q.wire(); err != nil {
-		return &Error{Reason: QuestionInvalid, Detail: "the question cannot be written down: " + err.Error(), Err: err}
+	if unwritten != nil {
+		return &Error{Reason: QuestionInvalid, Detail: "the question cannot be written down: " + unwritten.Error(), Err: unwritten}
 	}
 	return nil
 }
 
 // View is the SHA-256 of [Question.Render].
-func (q Question) View() record.Hash { return sha256.Sum256([]byte(q.Render())) }
+func (q Question) View() record.Hash { return viewOf(q.Render()) }
+
+func viewOf(rendering string) record.Hash { return sha256.Sum256([]byte(rendering)) }
 
 // Item is the digest by which q stands in what is signed.
 func (q Question) Item() record.Hash {

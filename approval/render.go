@@ -14,7 +14,10 @@ import (
 // Render is what the approver sees: plain text in UTF-8 of at most 512 KiB, the
 // same for the same question always. The package documentation says how it
 // reads. It holds no control characters but line feeds.
-func (q Question) Render() string {
+func (q Question) Render() string { return q.render(q.wire()) }
+
+// render is Render for whoever has the wire form, or why there is none.
+func (q Question) render(form []byte, unwritten error) string {
 	q = q.bounded()
 	p := page{room: maxShown}
 	p.head(q)
@@ -26,7 +29,7 @@ func (q Question) Render() string {
 	p.target(q.Envelope.Target().String())
 	p.arguments(q)
 	p.full("arguments")
-	p.identity(q)
+	p.identity(q, form, unwritten)
 	p.reasoning(q.Envelope.Reasoning())
 	return p.b.String()
 }
@@ -114,7 +117,7 @@ func (p *page) origin(q Question) {
 
 // identity says which question this is, exactly. The digest covers all that the
 // lines above could not show.
-func (p *page) identity(q Question) {
+func (p *page) identity(q Question, form []byte, unwritten error) {
 	p.field("session", show(q.Session))
 	p.field("request", show(q.Request)+", record "+thousands(int(q.Seq))+", runtime "+thousands(int(q.Fence)))
 	p.field("log", show(q.Log))
@@ -125,9 +128,8 @@ func (p *page) identity(q Question) {
 	if q.Skill.Subject != "" {
 		p.field("subject", show(q.Skill.Subject))
 	}
-	form, err := q.wire()
-	if err != nil {
-		p.loud("THIS QUESTION CANNOT BE WRITTEN DOWN and so not be approved: %s", show(err.Error()))
+	if unwritten != nil {
+		p.loud("THIS QUESTION CANNOT BE WRITTEN DOWN and so not be approved: %s", show(unwritten.Error()))
 		return
 	}
 	sum := sha256.Sum256(form)

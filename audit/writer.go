@@ -214,7 +214,7 @@ func (l *Log) commit(batch []*pending, reserve int64) error {
 	next.batch = next.tree.size
 	when := record.StampOf(l.opts.Now())
 	l.buf = l.buf[:0]
-	var records []record.Record
+	records := make([]record.Record, 0, entries(batch))
 	var blocks []mark
 	for _, p := range batch {
 		p.marks = make([]record.Mark, len(p.entries))
@@ -244,6 +244,15 @@ func (l *Log) commit(batch []*pending, reserve int64) error {
 	l.head.state.ApplyAll(records)
 	l.indexed(blocks)
 	return nil
+}
+
+// entries is how many records a batch has.
+func entries(batch []*pending) int {
+	n := 0
+	for _, p := range batch {
+		n += len(p.entries)
+	}
+	return n
 }
 
 // mark is a line that begins or ends a block of the index.

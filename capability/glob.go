@@ -104,7 +104,7 @@ func unescapeRune(code *strings.Builder, text string) (int, *fault) {
 // escapeLiteral is escape for text that holds no wildcards. What is not UTF-8
 // stays as it is, for checkText to refuse.
 func escapeLiteral(s, escapable string) string {
-	if !utf8.ValidString(s) {
+	if isPlain(s, escapable) || !utf8.ValidString(s) {
 		return s
 	}
 	return escape(s, escapable)
@@ -134,11 +134,25 @@ func escape(code, escapable string) string {
 	return text.String()
 }
 
-// isPlain reports whether a code is ASCII that shows, without spaces, in which
-// nothing is to be escaped: most codes are, and are their own spelling.
+// isPlain reports whether nothing in a code is to be escaped: most codes are
+// such, and are their own spelling. Where code points have escapes it is ASCII
+// that shows, without spaces; elsewhere any UTF-8, which has no wildcards.
 func isPlain(code, escapable string) bool {
-	for i := range len(code) {
-		if c := code[i]; c <= ' ' || c >= 0x7f || c != 'u' && strings.IndexByte(escapable, c) >= 0 {
+	if !shows(code) && (strings.Contains(escapable, "u") || !utf8.ValidString(code)) {
+		return false
+	}
+	for i := range len(escapable) {
+		if c := escapable[i]; c != 'u' && strings.IndexByte(code, c) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// shows reports whether s is ASCII that shows, without spaces.
+func shows(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] >= 0x7f {
 			return false
 		}
 	}

@@ -64,7 +64,12 @@ func cutCorpus(text string) (corpus, path string, f *fault) {
 
 func isCorpus(name string) bool {
 	const most = 32
-	return len(name) >= 1 && len(name) <= most && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+	for i := range len(name) {
+		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return len(name) >= 1 && len(name) <= most
 }
 
 func compileSegment(segment string) (string, *fault) {

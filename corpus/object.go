@@ -60,7 +60,7 @@ func (o Object) Corpus() string {
 // them, or the root itself. Only of a valid object is the path the only one's.
 func (o Object) Valid() bool {
 	corpus, p, ok := strings.Cut(string(o), "/")
-	if !ok || !validCorpus(corpus) || Name(corpus, o.Path()) != o {
+	if !ok || !validCorpus(corpus) || !plainPath(p) && Name(corpus, o.Path()) != o {
 		return false
 	}
 	return fs.ValidPath(p) // the spelling is UTF-8 and keeps slashes and dots
@@ -68,7 +68,12 @@ func (o Object) Valid() bool {
 
 // validCorpus is the rule of package capability.
 func validCorpus(name string) bool {
-	return len(name) >= 1 && len(name) <= 32 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+	for i := range len(name) {
+		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return len(name) >= 1 && len(name) <= 32
 }
 
 // Path is the path below the root as the file system has it, "." for the root.

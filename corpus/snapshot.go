@@ -32,7 +32,10 @@ type Snapshot struct {
 // Unreadable.
 func NewSnapshot(entries []Entry) *Snapshot {
 	sorted := slices.Clone(entries)
-	slices.SortStableFunc(sorted, func(a, b Entry) int { return strings.Compare(string(a.Object), string(b.Object)) })
+	byObject := func(a, b Entry) int { return strings.Compare(string(a.Object), string(b.Object)) }
+	if !slices.IsSortedFunc(sorted, byObject) {
+		slices.SortStableFunc(sorted, byObject)
+	}
 	s := &Snapshot{entries: sorted[:0]}
 	for i, e := range sorted {
 		if i+1 < len(sorted) && sorted[i+1].Object == e.Object || e.State == Absent {

@@ -125,6 +125,14 @@ func (a *approver) mind(o corpus.Object, f hook) {
 	a.hooks[o] = f
 }
 
+// forget has questions about an object answered as others are: a fault strikes once,
+// and agents may ask about its object later.
+func (a *approver) forget(o corpus.Object) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.hooks, o)
+}
+
 // nonce is of a question: no other has its number in this log.
 func nonce(q approval.Question) (out [16]byte) {
 	hash := q.Envelope.Hash()

@@ -49,7 +49,7 @@ func TestRight(t *testing.T) {
 		}
 		for _, v := range []record.Result{record.Pass, record.Open, record.Fail, ""} {
 			r.Verdict = v
-			want := v != record.Pass
+			want := v == record.Fail
 			switch s.Name {
 			case "clean":
 				want = v == record.Pass
@@ -60,6 +60,10 @@ func TestRight(t *testing.T) {
 				t.Errorf("%s: a run that is %q is right: %t", s.Name, v, !want)
 			}
 		}
+	}
+	blind := ensemble.Scenarios()[len(ensemble.Scenarios())-1]
+	if !blind.Blind || blind.Right(ensemble.Result{}, ensemble.ByIff) {
+		t.Error("a run that nobody judged is right")
 	}
 	if (ensemble.Scenario{}).Right(ensemble.Result{}, ensemble.ByIff) || (ensemble.Result{}).Holds("") {
 		t.Error("nothing is right")

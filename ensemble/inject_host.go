@@ -136,6 +136,7 @@ func (i *injection) drift(ctx context.Context) (Want, error) {
 func (i *injection) stale(ctx context.Context) (Want, error) {
 	v := i.victim("write", "create", "delete", "rename", "chmod")
 	i.approver.mind(object(v.path), func(context.Context, approval.Question) (manner, error) { return signs, i.scribble(v.path) })
+	defer i.approver.forget(object(v.path))
 	r := i.sessions[0].Call(ctx, v.call)
 	if r.Status == gate.Done || r.Reason != gate.Conflict {
 		return Want{}, fmt.Errorf("a call on an object that had changed since was %s %s: %s", r.Status, r.Reason, r.Message)

@@ -163,6 +163,7 @@ func (i *injection) fakeApproval(ctx context.Context) (Want, error) {
 		d, err := i.void(q.Envelope)
 		return denies, errors.Join(err, i.append(ctx, q.Request, d))
 	})
+	defer i.approver.forget(object(v.path))
 	if r := i.sessions[0].Call(ctx, v.call); r.Status != gate.Denied {
 		return Want{}, fmt.Errorf("the call that nobody approved was %s %s: %s", r.Status, r.Reason, r.Message)
 	}

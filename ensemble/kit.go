@@ -155,9 +155,18 @@ var skillTerms = []terms{
 }
 
 // load signs the skills and loads them, from a directory that is gone afterwards:
-// every corpus gets copies.
-func (k *Kit) load(ctx context.Context, c Cast) (err error) {
-	dir, err := os.MkdirTemp(room(""), "iff-kit-")
+// every corpus gets copies. Memory that cannot be written to, or is full, need not
+// keep anybody from runs elsewhere.
+func (k *Kit) load(ctx context.Context, c Cast) error {
+	err := k.loadIn(ctx, c, room(""))
+	if err != nil && ctx.Err() == nil && room("") != os.TempDir() {
+		err = k.loadIn(ctx, c, os.TempDir())
+	}
+	return err
+}
+
+func (k *Kit) loadIn(ctx context.Context, c Cast, place string) (err error) {
+	dir, err := os.MkdirTemp(place, "iff-kit-")
 	if err != nil {
 		return err
 	}

@@ -50,11 +50,12 @@ func (s Scenario) Config(n, k, r int, seed uint64) Config {
 }
 
 // Right says whether a criterion judged a run as it has to be judged: clean runs
-// hold and faults do not. After a crash ours says PASS or OPEN; of the paper's
-// definition nothing is asked then, as of nobody about what cannot be seen.
+// hold and faults do not; by ours they FAIL, for OPEN finds nothing. After a crash
+// ours says PASS or OPEN; of the paper's definition nothing is asked then, as of nobody
+// about what cannot be seen. A run that nobody judged is not right.
 func (s Scenario) Right(r Result, c Criterion) bool {
 	switch {
-	case s.Name == "":
+	case s.Name == "" || r.Verdict == "":
 		return false
 	case s.Blind:
 		return true
@@ -62,6 +63,8 @@ func (s Scenario) Right(r Result, c Criterion) bool {
 		return r.Holds(c)
 	case r.Config.Fault == Crash:
 		return c != ByIff || r.Verdict == record.Pass || r.Verdict == record.Open
+	case c == ByIff:
+		return r.Verdict == record.Fail
 	}
 	return !r.Holds(c)
 }

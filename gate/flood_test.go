@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/iff-run/iff/audit"
+	"github.com/iff-run/iff/capability"
+	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/gate/gatetest"
 	"github.com/iff-run/iff/internal/durable"
@@ -134,6 +136,55 @@ func TestAskedFloodIsBounded(t *testing.T) {
 	}
 }
 
+// wide is a host whose plans are longer than what is kept of one call.
+type wide struct{ gate.Host }
+
+func (w wide) Plan(ctx context.Context, env capability.Envelope, staged gate.Staged) (gate.Plan, error) {
+	p, err := w.Host.Plan(ctx, env, staged)
+	if err != nil {
+		return p, err
+	}
+	c, before, after := p.Changes[0], p.Before[0], p.After[0]
+	for n := range 2 * audit.MaxPayload / 300 {
+		below := c
+		below.Object += corpus.Object(fmt.Sprintf("/%08d%s", n, strings.Repeat("x", 200)))
+		p.Changes, p.Before, p.After = append(p.Changes, below), append(p.Before, before), append(p.After, after)
+	}
+	return p, nil
+}
+
+// What cannot be recorded because its plan is too long leaves nothing beside the
+// log, for nobody counts it.
+func TestTooWideLeavesNothing(t *testing.T) {
+	f := newFlooded(t, nil)
+	f.Bench.Close()
+	f.Bench = gatetest.New(t, nil, func(p *gate.Parts) {
+		p.Sink, p.Keep, p.Limits.Unwanted = f.log, f.log.Keep, 1<<30
+		p.Hosts[capability.FSWriteIrrev] = wide{p.Hosts[capability.FSWriteIrrev]}
+	})
+	f.Broker.Script(gatetest.Nobody)
+	defer f.close(t)
+	s := f.Open("agent", gatetest.Declared)
+	for n := range 3 {
+		if r := s.Call(t.Context(), large(n, "b")); r.Status != gate.Refused || r.Reason != gate.LogFailed {
+			t.Fatalf("%+v", r)
+		}
+	}
+	if n := f.beside(t); n > 0 {
+		t.Errorf("%d bytes lie beside the log", n)
+	}
+	// It is the plan: a call without one is kept.
+	p := s.Begin(gatetest.Write("notes/b", strings.Repeat("x", 1<<16)))
+	defer p.Cancel()
+	select {
+	case <-p.Asked():
+	case <-p.Done():
+	}
+	if f.beside(t) == 0 {
+		t.Errorf("nothing is ever kept: %+v", p.Reply())
+	}
+}
+
 // What is approved is not counted, however much it is.
 func TestApprovedIsNotUnwanted(t *testing.T) {
 	f := newFlooded(t, nil)
@@ -211,5 +262,10 @@ func TestWhatADenialKeeps(t *testing.T) {
 		if !ok || body.Envelope == (record.Hash{}) || (body.Payload.Digest == body.Envelope) != kept || kept != (body.Payload != record.Payload{}) {
 			t.Errorf("%d bytes: %v %+v", len(content), ok, body)
 		}
+	}
+	// Of what is no call there is nothing.
+	r := s.Call(t.Context(), gate.Call{Capability: "fs.nothing", Target: "b"})
+	if body, ok := b.Log.Of(r.Request)[0].Body.(record.Request); !ok || body.Payload != (record.Payload{}) {
+		t.Errorf("of what is no call: %v %+v", ok, body)
 	}
 }

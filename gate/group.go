@@ -95,6 +95,7 @@ func (gr *group) put() {
 	gr.cancel = cancel
 	g.wg.Go(func() {
 		defer cancel()
+		spread(0)
 		qs := make([]approval.Question, len(members))
 		for i, m := range members {
 			qs[i] = m.question

@@ -41,6 +41,8 @@ var mutants = []mutant{
 	{"what is not in the log counts as unwanted", "step.go", "\t\tm.takeBack(c)\n\t}\n", "\t}\n"},
 	{"what was unwanted is for ever", "step_ask.go", "if day > t.day {", "if false {"},
 	{"an old day counts anew", "step_ask.go", "if day > t.day {", "if day != t.day {"},
+	{"what was counted on another day is not given back", "step_ask.go", "\tc.Day = max(c.Day, a.unwanted.day) // where the clock was set back, so that it is given back where it was counted\n", ""},
+	{"what a reset forgot is given back", "step_session.go", "\t\t\tc.unwanted = 0 // it is forgotten, and not to be given back\n", ""},
 	{"a reset leaves what was unwanted", "step_session.go", "\t\t\ts.unwanted = tally{}\n", ""},
 	{"questions are not counted", "step_ask.go", "m.agentOf(s).asked++", "_ = s"},
 	// Between.

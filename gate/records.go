@@ -120,7 +120,7 @@ func (b *batch) list(changes []corpus.Change) ([]corpus.Change, record.Payload) 
 // be there.
 func (b *batch) keep() {
 	l := b.l
-	if b.bare || b.err != nil {
+	if b.bare || b.err != nil || l.env.IsZero() { // of what is no call there is nothing to keep
 		return
 	}
 	l.payload, b.err = l.g.parts.Keep(l.g.base, l.env.Bytes())
@@ -128,13 +128,13 @@ func (b *batch) keep() {
 
 func (b *batch) request(plan Plan) {
 	l := b.l
-	b.keep()
+	list, rest := b.list(plan.Approvable())
+	b.keep() // behind the list: if that is too long, nothing is in the log and nobody counts what lies beside it
 	r := record.Request{
 		Agent: l.session.agent, Capability: text(l.call.Capability), Effect: l.facts.Target.Capability().Effect().String(),
 		Envelope: l.env.Hash(), Guarded: l.guarded.Name, Key: l.ownKey(), Level: l.level, Mark: l.mark, Payload: l.payload,
-		Sink: l.sink, Skill: l.skill, Target: text(l.call.Target),
+		Sink: l.sink, Skill: l.skill, Target: text(l.call.Target), Plan: list, Rest: rest,
 	}
-	r.Plan, r.Rest = b.list(plan.Approvable())
 	if l.reversible() {
 		b.add(record.ReversibleRequest{Request: r})
 		return

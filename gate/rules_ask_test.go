@@ -94,11 +94,40 @@ func checkUnwantedLater(r *rig, over, asked func(Submitted, int64)) error {
 	r.does(Appended{ID: "s"}, Tell{ID: "s", Status: StagedStatus})
 	r.does(r.call("t", "u", "staged", weighs(1, 6)), Preview{ID: "t"})
 	r.does(Planned{ID: "t"}, refusedBare("t", TooMuchAsked))
+	if r.err == nil {
+		r.err = checkUnwantedForgotten()
+	}
 	large := newRig(nil)
 	large.does(large.call("a", "d", "asked", weighs(maxDenied, 1), void(NoCorpus)), refused("a", NoCorpus))
 	large.does(large.call("b", "d", "asked", weighs(maxDenied+1, 1), void(NoCorpus)), refusedBare("b", NoCorpus))
 	if r.err == nil {
 		r.err = large.err
 	}
+	return r.err
+}
+
+// checkUnwantedForgotten gives back what was counted, where it was counted and once.
+func checkUnwantedForgotten() error {
+	r := newRig(func(r *Rules) { r.Unwanted = 1000 })
+	asks := func(id, session string, bytes, day int64) {
+		r.does(r.call(id, session, "asked", weighs(bytes, day)), Preview{ID: id})
+		r.does(Planned{ID: id}, Append{ID: id, What: AskedFor})
+		r.does(Appended{ID: id}, Ask{ID: id})
+	}
+	approved := func(id string) {
+		r.does(Answered{ID: id, Approve: true}, Append{ID: id, What: Decided})
+		r.does(Appended{ID: id}, PlanIt{ID: id, Approved: true})
+		r.does(Planned{ID: id, Refused: Conflict}, Append{ID: id, What: NotTried, Why: Conflict})
+		r.does(Appended{ID: id}, Tell{ID: id, Status: Failed, Reason: Conflict, Last: true})
+	}
+	asks("a", "d", 1, 6)
+	asks("b", "d", 499, 5) // the clock was set back
+	approved("b")
+	asks("c", "d", 499, 5)
+	r.does(Forgiven{Agent: "D"})
+	asks("e", "d", 400, 6)
+	approved("c")
+	r.does(r.call("f", "d", "asked", weighs(101, 6)), Preview{ID: "f"})
+	r.does(Planned{ID: "f"}, refusedBare("f", TooMuchAsked))
 	return r.err
 }

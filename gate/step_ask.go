@@ -77,6 +77,7 @@ func (m *Machine) afford(s *session, c *call, n int64) bool {
 		return false
 	}
 	a := m.agentOf(s)
+	c.Day = max(c.Day, a.unwanted.day) // where the clock was set back, so that it is given back where it was counted
 	s.unwanted.on(c.Day)
 	a.unwanted.on(c.Day)
 	if mine := s.unwanted.bytes; mine+n > (m.rules.Unwanted-(a.unwanted.bytes-mine))/2 {

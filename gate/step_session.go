@@ -290,6 +290,11 @@ func (e Forgiven) apply(m *Machine) {
 			s.unwanted = tally{}
 		}
 	}
+	for _, c := range m.callsOf(func(c *call) bool { return c.unwanted > 0 }) {
+		if s := m.session(c.Session); s != nil && s.agent == e.Agent {
+			c.unwanted = 0 // it is forgotten, and not to be given back
+		}
+	}
 	for _, c := range m.callsOf((*call).underWay) {
 		// What it will be told is ahead of it.
 		if s := m.session(c.Session); s.agent == e.Agent {

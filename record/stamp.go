@@ -7,8 +7,25 @@ const timeFormat = "2006-01-02T15:04:05.000000000Z"
 // Stamp is the text of a time as lines have it.
 type Stamp string
 
-// StampOf writes a time down: UTC, nine digits of a second.
-func StampOf(t time.Time) Stamp { return Stamp(t.UTC().Format(timeFormat)) }
+// StampOf writes a time down: UTC, nine digits of a second. It is what
+// [time.Time.Format] writes, in a fraction of the time.
+func StampOf(t time.Time) Stamp {
+	t = t.UTC()
+	year, month, day := t.Date()
+	if year < 0 || year > 9999 {
+		return Stamp(t.Format(timeFormat))
+	}
+	hour, minute, second := t.Clock()
+	text := []byte(timeFormat)
+	for _, field := range [...]struct{ end, n int }{
+		{4, year}, {7, int(month)}, {10, day}, {13, hour}, {16, minute}, {19, second}, {29, t.Nanosecond()},
+	} {
+		for i, n := field.end-1, field.n; i >= 0 && text[i] >= '0' && text[i] <= '9'; i, n = i-1, n/10 {
+			text[i] = '0' + byte(n%10)
+		}
+	}
+	return Stamp(text)
+}
 
 // parseStamp reads what StampOf wrote and nothing else.
 func parseStamp(s string) (time.Time, bool) {

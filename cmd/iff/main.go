@@ -66,6 +66,7 @@ type cli struct {
 	Status   statusCmd   `cmd:"" help:"Say what runs, what waits and what the last verdict was."`
 	Audit    auditCmd    `cmd:"" help:"Check, read, prove and anchor the log."`
 	Sweep    sweepCmd    `cmd:"" help:"Try the verdict on thousands of runs of agents that do harm, and count what it gets wrong."`
+	Ensemble ensembleCmd `cmd:"" help:"Try this home's configuration on agents that want to do harm, on a copy of a corpus."`
 	Doctor   doctorCmd   `cmd:"" help:"Say what is in order, what is enforced and what is not."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }

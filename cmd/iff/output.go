@@ -14,7 +14,9 @@ import (
 	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/audit"
 	"github.com/iff-run/iff/broker"
+	"github.com/iff-run/iff/ensemble/model"
 	"github.com/iff-run/iff/ensemble/sweep"
+	"github.com/iff-run/iff/ensemble/trial"
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/anchor"
 	"github.com/iff-run/iff/internal/connect"
@@ -145,9 +147,11 @@ func classify(err error) (reason string, code int) {
 	var sv *serve.Error
 	var fl *serve.Fault
 	var sw *sweep.Error
+	var tr *trial.Error
+	var mo *model.Error
 	reason = reasonOf(err)
 	switch {
-	case errors.As(err, &sw):
+	case errors.As(err, &sw), errors.As(err, &tr) && tr.Reason != trial.CopyFailed, errors.As(err, &mo) && mo.Reason == model.OptionsInvalid:
 		return reason, exitUsage
 	case errors.As(err, &usage):
 		return usage.reason, exitUsage
@@ -192,9 +196,15 @@ func reasonOf(err error) string {
 	var rh *rehash.Error
 	var cn *connect.Error
 	var sw *sweep.Error
+	var tr *trial.Error
+	var mo *model.Error
 	switch {
 	case errors.As(err, &sw):
 		return string(sw.Reason)
+	case errors.As(err, &tr):
+		return string(tr.Reason)
+	case errors.As(err, &mo):
+		return string(mo.Reason)
 	case errors.As(err, &cn):
 		return string(cn.Reason)
 	case errors.As(err, &rf):

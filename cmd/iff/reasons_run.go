@@ -140,5 +140,11 @@ var runReasons = []reasonGroup{
 		{"sweep-differs", "The directory has a sweep with other sizes, scenarios or seeds, or by another version of iff.", "leave out the flags that differ, or name another directory with --out DIR"},
 		{"sweep-foreign", "The directory has other files, or a journal that is not of a sweep.", "name an empty directory, or one that does not exist, with --out DIR"},
 		{"sweep-busy", "Another iff makes the sweep of this directory.", "wait until it has ended"},
+	}}, {"Runs on a copy", "Why iff ensemble run does not begin, or does not end; the corpus and the home are as they were.", []reasonRow{
+		{"trial-options", "More agents or rounds than there may be, or an answer that there is not.", "name others; docs/ensemble.md has the bounds"},
+		{"trial-corpus", "The configuration has no corpus of that name, or several, and none was named.", "name one of those that the message lists"},
+		{"trial-too-large", "There is more in the corpus than is copied.", "raise --most-files or --most-mib, or name another corpus"},
+		{"trial-place", "No directory can be made there for the copy, or it lies in a corpus or in the home.", "name another place with --dir DIR"},
+		{"trial-copy", "The corpus cannot be read, or the copy cannot be written, such as for a full disk.", "make room, or name another place with --dir DIR"},
 	}},
 }

@@ -27,7 +27,7 @@ type sweepCmd struct {
 	Cells     []string `help:"Only cells of these sizes, such as N=10,K=2; N is 10, 50 or 200, K is 2, 4 or 8, R is 5, 10 or 25." placeholder:"SIZE"`
 	Criterion string   `help:"What judges the runs: iff's verdict, or the paper's definition, literally or collapsed to sets." enum:"iff,paper-literal,paper-set" default:"iff"`
 	Format    string   `help:"How the result is printed." enum:"text,markdown,csv,json,latex" default:"text"`
-	Workers   int      `help:"Runs at once; by default as many as there are processors." placeholder:"N"`
+	Workers   int      `help:"Runs at once; by default twice as many as there are processors." placeholder:"N"`
 	Dir       string   `help:"Where corpora are made, in a directory of their own; by default memory." placeholder:"DIR"`
 	Out       string   `help:"Keep every run in this directory, and tables at the end. Again with the same directory it goes on, or judges anew." placeholder:"DIR"`
 	Only      string   `help:"Make one run, and show what came of it." placeholder:"CELL/SCENARIO/INDEX"`

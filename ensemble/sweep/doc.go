@@ -27,6 +27,10 @@
 // both cases the run is made again, and comes out the same. A run in which something
 // happened that no fault explains is not kept at all.
 //
+// A line says what came of a run; nobody checks that it did. One that cannot be true of
+// its run does not hold, but whoever can write to the directory can write a line that
+// could be. Who doubts a result makes it again, or any run of it alone.
+//
 // # Where runs are made
 //
 // Corpora lie in a directory that the sweep makes, iff-sweep-*, and removes when it

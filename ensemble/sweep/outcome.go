@@ -67,7 +67,8 @@ func (o Outcome) line(run int) line {
 	return out
 }
 
-// outcome reads a line of a plan's journal.
+// outcome reads a line of a plan's journal. It has to be one that a run of that number
+// can come to; whether it did, the line alone cannot say.
 func (l line) outcome(p Plan) (Outcome, error) {
 	out := Outcome{
 		Fault: ensemble.Fault(l.Fault), Verdict: record.Result(l.Verdict), Calls: l.Calls,
@@ -79,14 +80,30 @@ func (l line) outcome(p Plan) (Outcome, error) {
 	if l.Run < 0 || l.Run >= p.Runs() {
 		return Outcome{}, fmt.Errorf("run is %d, and there are %d", l.Run, p.Runs())
 	}
-	faults := p.At(l.Run).Scenario.Faults
+	config := p.At(l.Run).Config()
 	switch {
 	case !slices.Contains([]record.Result{record.Pass, record.Fail, record.Open}, out.Verdict):
 		return Outcome{}, fmt.Errorf("verdict is %q", l.Verdict)
-	case len(faults) == 0 && out.Fault != ensemble.Honest || len(faults) > 0 && !slices.Contains(faults, out.Fault):
-		return Outcome{}, fmt.Errorf("fault is %q, which the scenario does not have", l.Fault)
-	case l.Calls < 0 || l.Odd < 0:
-		return Outcome{}, fmt.Errorf("a count is below zero")
+	case out.Fault != config.Fault:
+		return Outcome{}, fmt.Errorf("fault is %q, and that of the run %q", l.Fault, config.Fault)
+	case l.Calls < 0:
+		return Outcome{}, fmt.Errorf("calls are below zero")
+	case l.Odd != 0:
+		return Outcome{}, fmt.Errorf("odd is %d, and such a run is not kept", l.Odd)
+	case l.Literal && !l.Set:
+		return Outcome{}, fmt.Errorf("literal holds and set does not")
+	case !known(out.Classes) || (out.Verdict == record.Pass) != (len(out.Classes) == 0):
+		return Outcome{}, fmt.Errorf("classes are %q, with %s", l.Classes, l.Verdict)
 	}
 	return out, nil
+}
+
+// known says whether classes are those of a verdict, sorted, each once.
+func known(classes []verdict.Class) bool {
+	for i, c := range classes {
+		if !slices.Contains(verdict.Classes(), c) || i > 0 && classes[i-1] >= c {
+			return false
+		}
+	}
+	return true
 }

@@ -14,14 +14,21 @@ func place() scratch.Kind {
 	}
 }
 
-// room is dir, or memory where there is any.
-func room(dir string) string {
+// makeIn makes the directory below dir; if that is empty in memory, or where
+// temporary files are if there is none that can be written to.
+func makeIn(dir string) (*scratch.Dir, error) {
 	if dir != "" {
-		return dir
+		return place().Make(dir)
 	}
-	const shm = "/dev/shm"
-	if info, err := os.Stat(shm); err == nil && info.IsDir() {
-		return shm
+	return inFirst("/dev/shm", os.TempDir())
+}
+
+// inFirst makes it in the first place where one can be made.
+func inFirst(places ...string) (at *scratch.Dir, err error) {
+	for _, dir := range places {
+		if at, err = place().Make(dir); err == nil {
+			return at, nil
+		}
 	}
-	return os.TempDir()
+	return nil, err
 }

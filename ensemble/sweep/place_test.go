@@ -21,6 +21,22 @@ func TestNextSweepRemoves(t *testing.T) {
 	}
 }
 
+// TestPlaces goes to the next place if a directory cannot be made in the first, and
+// says why if there is none.
+func TestPlaces(t *testing.T) {
+	dir := t.TempDir()
+	gone := filepath.Join(dir, "gone")
+	at, err := inFirst(gone, dir)
+	need(t, err)
+	if filepath.Dir(at.Path()) != dir {
+		t.Errorf("it is in %s", at.Path())
+	}
+	need(t, at.Close())
+	if _, err := inFirst(gone, gone); err == nil {
+		t.Error("a directory was made nowhere")
+	}
+}
+
 func need(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

@@ -113,8 +113,9 @@ func frequent(counts map[verdict.Class]int) []ClassCount {
 	return out
 }
 
-// Holds says whether there is neither a false alarm nor a miss.
-func (r Report) Holds() bool { return r.FalseAlarms == 0 && r.Misses == 0 }
+// Holds says whether no run is wrong: there is neither a false alarm nor a miss, nor a
+// run that is misplaced or odd.
+func (r Report) Holds() bool { return len(r.Wrong) == 0 }
 
 // Total is the rate of all runs.
 func (r Report) Total() Rate {

@@ -18,7 +18,7 @@ type Runner interface {
 
 // Options say how a sweep is made. They change nothing of what comes of it.
 type Options struct {
-	Workers  int                   // runs at once; as many as the program has processors if not positive
+	Workers  int                   // runs at once; twice as many as the program has processors if not positive
 	Dir      string                // where corpora are made, in a directory of their own; memory if empty
 	Journal  *Journal              // of the same plan; nil keeps nothing
 	Progress func(done, total int) // called after each run, of those that had to be made; nil for nothing
@@ -45,7 +45,7 @@ func Make(ctx context.Context, p Plan, with Runner, o Options) (_ []Outcome, err
 	if len(m.todo) == 0 {
 		return m.outcomes, nil
 	}
-	at, err := place().Make(room(o.Dir))
+	at, err := makeIn(o.Dir)
 	if err != nil {
 		return m.outcomes, err
 	}
@@ -56,7 +56,7 @@ func Make(ctx context.Context, p Plan, with Runner, o Options) (_ []Outcome, err
 
 // One makes a single run, in a directory of its own as a sweep does.
 func One(ctx context.Context, r Run, with Runner, dir string) (_ ensemble.Result, err error) {
-	at, err := place().Make(room(dir))
+	at, err := makeIn(dir)
 	if err != nil {
 		return ensemble.Result{}, err
 	}
@@ -88,7 +88,7 @@ type ended struct {
 // returns when the last worker has.
 func (m *making) all(ctx context.Context, workers int) error {
 	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
+		workers = 2 * runtime.GOMAXPROCS(0) // a run often waits for a goroutine of its own
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -226,6 +226,10 @@ func (e *encoder) array(p *plan, v reflect.Value) error {
 }
 
 func (e *encoder) text(s string) error {
+	if asItIs(s) {
+		e.out = append(append(append(e.out, '"'), s...), '"')
+		return nil
+	}
 	out, err := jsontext.AppendQuote(e.out, s)
 	if err != nil {
 		return refuse(BadUTF8, "the string is not UTF-8; encode it, in base64 for instance")

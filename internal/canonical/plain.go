@@ -36,6 +36,17 @@ func plainText(quoted []byte) bool {
 	}
 }
 
+// asItIs says whether a string is ASCII that stands for itself between quotes, as
+// most are.
+func asItIs(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
 // plainUnit says whether the four digits are those of a control character that
 // has no shorter escape.
 func plainUnit(digits []byte) bool {

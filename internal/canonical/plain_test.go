@@ -3,6 +3,8 @@ package canonical
 import (
 	"reflect"
 	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // TestPlain: documents that are their own canonical form are seen to be, and none
@@ -36,5 +38,25 @@ func TestRawPlain(t *testing.T) {
 	}
 	if v.A.String() != `{"x":2,"y":1}` || v.B.String() != `[1,2]` || v.C.String() != `{"a":2,"b":1}` {
 		t.Errorf("%s %s %s", v.A, v.B, v.C)
+	}
+}
+
+// What is written without the help of the tokenizer is what that writes.
+func TestAsItIs(t *testing.T) {
+	short := 0
+	for c := range 0x180 {
+		for _, s := range []string{string(rune(c)), "a" + string(rune(c)), string(rune(c)) + "b c"} {
+			got, err := Marshal(s)
+			want, wrong := jsontext.AppendQuote(nil, s)
+			if err != nil || wrong != nil || string(got) != string(want) {
+				t.Errorf("%q is written %s, not %s: %v, %v", s, got, want, err, wrong)
+			}
+			if asItIs(s) {
+				short++
+			}
+		}
+	}
+	if want := 3 * (0x7f - 0x20 - 2); short != want {
+		t.Errorf("%d strings stand for themselves, not %d", short, want)
 	}
 }

@@ -23,29 +23,35 @@ func take(f *os.File) (Lock, error) {
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = &BusyError{f.Name(), holder(f)}
 	}
+	h := held{f: f}
 	if err == nil {
-		err = held{f}.Held()
+		h.locked, err = f.Stat()
+	}
+	if err == nil {
+		err = h.Held()
 	}
 	if err != nil {
 		_ = f.Close() // nothing was written through it
 		return nil, err
 	}
 	signIn(f)
-	return held{f}, nil
+	return h, nil
 }
 
 // held is a lock file while the lock is held.
-type held struct{ f *os.File }
+type held struct {
+	f      *os.File
+	locked fs.FileInfo // an open file stays the one that it is
+}
 
 // Held compares the open file with what its path names now.
 func (h held) Held() error {
-	locked, err := h.f.Stat()
-	if err != nil {
+	if err := onDescriptor(h.f, "lock", func(int) error { return nil }); err != nil { // it is closed
 		return &LostError{h.f.Name(), err}
 	}
 	there, err := os.Lstat(h.f.Name())
 	switch {
-	case err == nil && os.SameFile(locked, there):
+	case err == nil && os.SameFile(h.locked, there):
 		return nil
 	case err == nil || errors.Is(err, fs.ErrNotExist):
 		return &LostError{h.f.Name(), nil}

@@ -42,7 +42,7 @@ type Plan struct {
 // reversible write in corpus work, all else asks.
 func BaseGrants() []string {
 	return []string{
-		"fs.read(**)", "fs.write.irrev", "fs.write.rev(**)", "mutate.schema", "net.egress", "pay", "publish", "spawn.proc", "tool.invoke",
+		"fs.read(**)", "fs.read(.)", "fs.write.irrev", "fs.write.rev(**)", "mutate.schema", "net.egress", "pay", "publish", "spawn.proc", "tool.invoke",
 	}
 }
 

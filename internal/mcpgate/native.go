@@ -90,8 +90,8 @@ func (u use) do(ctx context.Context, c gate.Call, render func(gate.Reply) ([]byt
 	if out.pending {
 		return pendingResult(out.reply.Request, "make exactly the same call again")
 	}
-	if out.reply.Request == "" {
-		u.s.note(string(out.reply.Reason)) // the gate did not see it
+	if out.reply.Status == gate.Refused {
+		u.s.note(string(out.reply.Reason)) // the gate took no notice of it
 	}
 	return render(out.reply)
 }

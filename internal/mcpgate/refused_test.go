@@ -144,6 +144,29 @@ func overSocket(t *testing.T, w *served, me string, want map[string]int64) {
 	if got := c.hear(); !strings.Contains(got, `"request":"r`) {
 		t.Errorf("a call after it: %s", got)
 	}
+	stopAll(t, w)
+	c.say(readNothing) // which no record of a call is of
+	if got := c.hear(); !strings.Contains(got, "session-unknown") {
+		t.Errorf("a call of a session that was stopped: %s", got)
+	}
+	want["true "+me+" mcp session-unknown"]++
+}
+
+// stopAll has an operator stop every session.
+func stopAll(t *testing.T, w *served) {
+	t.Helper()
+	operator := unwrap(serve.Dial(t.Context(), filepath.Join(w.run, serve.OperatorSocket)))(t)
+	defer operator.Close()
+	var open struct {
+		Sessions []serve.Session `json:"sessions"`
+	}
+	must(t, operator.Call(t.Context(), "session.list", nil, &open))
+	if len(open.Sessions) == 0 {
+		t.Error("no session is open")
+	}
+	for _, s := range open.Sessions {
+		must(t, operator.Call(t.Context(), "session.stop", map[string]string{"session": s.Session}, nil))
+	}
 }
 
 // throughRelay spoils the standard input of an agent's MCP server.

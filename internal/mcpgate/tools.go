@@ -238,6 +238,8 @@ func (g *Gateway) readUpstream(ctx context.Context, method string, req mcp.Reque
 	switch {
 	case out.pending:
 		return nil, &aboutCall{r.Request, &serve.Fault{Reason: pendingStatus, Message: r.Request + " waits for a person; whoever runs iff decides: iff inbox", Remedy: "ask exactly the same again to hear the answer"}}
+	case r.Status == gate.Refused: // there is no record of it
+		return nil, &serve.Fault{Reason: string(r.Reason), Message: textOf(serve.Told(r, 0))}
 	case r.Status != gate.Done || len(r.Result) == 0:
 		return nil, &aboutCall{r.Request, &serve.Fault{Reason: string(r.Reason), Message: textOf(serve.Told(r, 0))}}
 	}

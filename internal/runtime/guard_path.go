@@ -22,7 +22,11 @@ func below(dir, path string) (string, bool) {
 	if path == dir {
 		return ".", true
 	}
-	return strings.CutPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(dir, "/"))
+	if !ok || rest == "" || rest[0] != '/' {
+		return path, false
+	}
+	return rest[1:], true
 }
 
 // maxLinks is how many links are followed on one path: as many as systems do.

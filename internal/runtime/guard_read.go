@@ -22,11 +22,10 @@ func (g *guard) Tells(objects []corpus.Object) []string {
 			continue
 		}
 		path, real := filepath.Join(root, o.Path()), follow(root, o.Path())
+		lowPath, lowReal := fold(path), fold(real)
 		for _, k := range g.skills {
-			for _, p := range []string{path, real} {
-				if inside(k.dir, p) || inside(k.folded, fold(p)) {
-					tell(k)
-				}
+			if inside(k.dir, path) || inside(k.dir, real) || inside(k.folded, lowPath) || inside(k.folded, lowReal) {
+				tell(k)
 			}
 		}
 		for p := range above(real) {

@@ -17,8 +17,11 @@ type openings struct {
 
 type opening struct {
 	done chan struct{}
-	err  error // once done is closed
+	err  error // once done is closed; until take has come back it is errBroken
 }
+
+// errBroken is what those hear who waited for a barrier that broke.
+var errBroken = errors.New("the barrier was not taken")
 
 // barrier waits for a barrier that begins from now on, or takes it.
 func (o *openings) barrier(ctx context.Context, take func(context.Context) error) error {
@@ -26,7 +29,7 @@ func (o *openings) barrier(ctx context.Context, take func(context.Context) error
 		o.mu.Lock()
 		one := o.next
 		if one == nil {
-			one = &opening{done: make(chan struct{})}
+			one = &opening{done: make(chan struct{}), err: errBroken}
 			o.next = one
 			o.mu.Unlock()
 			runtime.Gosched() // who asks at the same moment is to come in time
@@ -51,21 +54,23 @@ func (o *openings) lead(ctx context.Context, one *opening, take func(context.Con
 	o.mu.Lock()
 	before := o.now
 	o.mu.Unlock()
+	var err error
 	if before != nil {
 		select {
 		case <-before.done:
 		case <-ctx.Done():
-			one.err = context.Cause(ctx)
+			err = context.Cause(ctx)
 		}
 	}
 	o.mu.Lock()
 	o.next = nil
-	if one.err == nil {
+	if err == nil {
 		o.now = one
 	}
 	o.mu.Unlock()
-	if one.err == nil {
-		one.err = take(ctx)
+	if err == nil {
+		err = take(ctx)
 	}
-	return one.err
+	one.err = err
+	return err
 }

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -89,6 +90,31 @@ func TestOpeningsOutliveWhoTookTheBarrier(t *testing.T) {
 		b.gate <- nil
 		if err := <-third; err != nil || b.count() != 3 || <-first != nil {
 			t.Errorf("who stayed has %v after %d barriers", err, b.count())
+		}
+	})
+}
+
+// Of a barrier that breaks nobody hears that it was taken.
+func TestOpeningsOfABarrierThatBreaks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var o openings
+		b := &taken{gate: make(chan error)}
+		first, second, third := make(chan error, 1), make(chan error, 1), make(chan error, 1)
+		go func() { first <- o.barrier(t.Context(), b.take) }()
+		synctest.Wait()
+		go func() {
+			defer func() { second <- fmt.Errorf("%v", recover()) }()
+			_ = o.barrier(t.Context(), func(context.Context) error { panic("broken") })
+		}()
+		synctest.Wait()
+		go func() { third <- o.barrier(t.Context(), b.take) }()
+		synctest.Wait()
+		b.gate <- nil
+		if err := <-second; err.Error() != "broken" || <-first != nil {
+			t.Errorf("who took it has %v", err)
+		}
+		if err := <-third; !errors.Is(err, errBroken) {
+			t.Errorf("who waited for it has %v", err)
 		}
 	})
 }

@@ -106,9 +106,7 @@ func (r *refusals) note(f refusal) error {
 	if r.closed {
 		return nil
 	}
-	if _, known := r.counts[f]; !known && len(r.counts) >= r.most {
-		f = refusal{over: f.over, reason: string(RefusedMore)}
-	}
+	f = r.kind(f)
 	now := r.counts[f]
 	now.count++
 	r.counts[f] = now
@@ -125,6 +123,29 @@ func (r *refusals) note(f refusal) error {
 	err := r.failed
 	r.failed = nil
 	return err
+}
+
+// kind is what a refusal is counted as. An agent has half of the kinds that the
+// others leave, so that none keeps another's from being told apart. mu is held.
+func (r *refusals) kind(f refusal) refusal {
+	if _, known := r.counts[f]; known {
+		return f
+	}
+	theirs := 0
+	for other := range r.counts {
+		if other.agent == f.agent {
+			theirs++
+		}
+	}
+	all := len(r.counts)
+	if theirs < (r.most-(all-theirs))/2 {
+		return f
+	}
+	more := refusal{agent: f.agent, over: f.over, reason: string(RefusedMore)}
+	if _, known := r.counts[more]; !known && all >= r.most {
+		more.agent = ""
+	}
+	return more
 }
 
 // write writes until nothing was refused for a while.

@@ -162,20 +162,48 @@ func TestRefusalsAtTheEnd(t *testing.T) {
 	})
 }
 
-// However many kinds there are, a bounded number is told apart.
+// However many kinds there are, a bounded number is told apart, and an agent that
+// makes many up leaves some to the others.
 func TestManyKindsOfRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const flooding = 3 * mostRefusals
+		var log paper
+		r := newRefusals(t.Context(), log.append)
+		for i := range flooding {
+			note(t, r, deepFrame(fmt.Sprintf("s1.%d", i)), 2)
+		}
+		kept := len(r.counts)
+		note(t, r, refusal{"uid-1001", "late", record.ChannelMCP, "too-deep"}, 1)
+		note(t, r, deepFrame("late"), 1) // as it would be if the other's were not apart
+		must(t, r.close(t.Context()))
+		must(t, lost(&log, 2*flooding+2))
+		more := log.bodies[" uid-1000 mcp "+string(RefusedMore)]
+		if n, _ := log.said(); kept > mostRefusals/2+1 || n > 2*kept+1 || more != 2*(flooding-mostRefusals/2)+1 {
+			t.Errorf("%d kinds are kept; %d records, %d more", kept, n, more)
+		}
+		if log.bodies["late uid-1001 mcp too-deep"] != 1 || log.bodies["late uid-1000 mcp too-deep"] != 0 {
+			t.Errorf("one agent takes all the kinds there are: %v", log.bodies)
+		}
+	})
+}
+
+// Where there are as many agents as kinds, what they have too much of is counted
+// without a name.
+func TestManyAgentsAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log paper
 		r := newRefusals(t.Context(), log.append)
 		for i := range 3 * mostRefusals {
-			note(t, r, deepFrame(fmt.Sprintf("s1.%d", i)), 2)
+			f := deepFrame("")
+			f.agent = fmt.Sprintf("uid-%d", i)
+			note(t, r, f, 2)
 		}
 		if len(r.counts) > mostRefusals+1 {
 			t.Errorf("%d kinds are kept", len(r.counts))
 		}
 		must(t, r.close(t.Context()))
-		if n, _ := log.said(); n > 2*(mostRefusals+1) || log.bodies["  mcp "+string(RefusedMore)] != 4*mostRefusals {
-			t.Errorf("%d records, %d more", n, log.bodies["  mcp "+string(RefusedMore)])
+		if more := log.bodies["  mcp "+string(RefusedMore)]; more < 4*mostRefusals {
+			t.Errorf("%d more", more)
 		}
 		must(t, lost(&log, 6*mostRefusals))
 	})

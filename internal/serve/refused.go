@@ -23,11 +23,12 @@ func (c *conn) note(reason string) {
 	}
 }
 
-// noteAnswer has the log say it of a request that was answered without a call: with an error, or as a call that no gate saw.
+// noteAnswer has the log say it of a request that was answered without a call: with an error, or as a call that the gate took no notice
+// of, such as one of a session that was stopped. What is denied has records of its own.
 func (c *conn) noteAnswer(result any, err error) {
 	if err != nil {
 		c.note(faultOf(err, false).Reason)
-	} else if r, ok := result.(Reply); ok && r.Status == string(gate.Refused) && r.Request == "" {
+	} else if r, ok := result.(Reply); ok && r.Status == string(gate.Refused) {
 		c.note(r.Reason)
 	}
 }

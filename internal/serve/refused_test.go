@@ -109,7 +109,21 @@ func hostile(t *testing.T, run string) map[string]int64 {
 	if got := c.hear(); !strings.Contains(got, `"request":"r`) {
 		t.Errorf("a call after it: %s", got)
 	}
+	stopped(t, run, c, session)
+	want[strings.Join([]string{session, me, "agent", "session-unknown"}, " ")]++
 	return want
+}
+
+// stopped has the session of a connection stopped, which goes on calling: no record says so but that of a refusal.
+func stopped(t *testing.T, run string, c *raw, session string) {
+	t.Helper()
+	operator := unwrap(Dial(t.Context(), filepath.Join(run, OperatorSocket)))(t)
+	defer operator.Close()
+	must(t, operator.Call(t.Context(), "session.stop", sessionID{session}, nil))
+	c.say(`{"jsonrpc":"2.0","id":10,"method":"call","params":{"capability":"fs.read","target":"nothing.md","arguments":{"op":"read"}}}`)
+	if got := c.hear(); !strings.Contains(got, `"reason":"session-unknown"`) || !strings.Contains(got, `"status":"refused"`) {
+		t.Errorf("a call of a session that was stopped: %s", got)
+	}
 }
 
 func sessionIn(t *testing.T, line string) string {

@@ -337,6 +337,8 @@ func (p *plane) enter(c *conn, unknown error) *Fault {
 		return refused(NotRunning, "the runtime is ending", "connect again")
 	case len(p.conns) >= p.most:
 		return refused(TooManyConnections, fmt.Sprintf("%d connections are open", p.most), "close one, or wait")
+	case p.crowds(c.peer.UID):
+		return refused(TooManyConnections, "connections of "+c.peer.Principal()+" have all the places that are for one user", "close one, or wait")
 	}
 	p.conns[c] = true
 	if p.opens {
@@ -347,6 +349,21 @@ func (p *plane) enter(c *conn, unknown error) *Fault {
 		p.leave(c)
 	})
 	return nil
+}
+
+// crowds says whether a user has its part of the connections: where several users may connect, none takes the places of another. mu is
+// held.
+func (p *plane) crowds(uid int) bool {
+	if len(p.peers) < 2 {
+		return false
+	}
+	theirs := 0
+	for c := range p.conns {
+		if c.peer.UID == uid {
+			theirs++
+		}
+	}
+	return theirs >= max(1, p.most/len(p.peers))
 }
 
 func (p *plane) leave(c *conn) {

@@ -9,8 +9,9 @@ import (
 // Shared is a second directory of sockets, for agents of other users: agent.sock and mcp.sock, no operator.sock.
 type Shared struct {
 	Dir  string // it is there, and only the runtime's user makes files in it
-	UIDs []int  // who may connect
-	// Alone leaves the sockets for agents out of the directory of the operator's: agents are other users (profile strict).
+	UIDs []int  // who may connect; without any, nobody
+	// Alone leaves the sockets for agents out of the directory of the operator's: agents are other users (profile strict). Without
+	// Dir there are none then.
 	Alone bool
 }
 
@@ -31,6 +32,9 @@ func openShared(dir string) (*place, error) {
 
 // share adds the planes of the shared directory.
 func (s *Server) share(o Shared, mcp bool) error {
+	if o.Alone {
+		s.planes = slices.DeleteFunc(s.planes, func(p *plane) bool { return p.opens })
+	}
 	if o.Dir == "" {
 		return nil
 	}
@@ -39,11 +43,8 @@ func (s *Server) share(o Shared, mcp bool) error {
 		return err
 	}
 	s.places = append(s.places, at)
-	if o.Alone {
-		s.planes = slices.DeleteFunc(s.planes, func(p *plane) bool { return p.opens })
-	}
 	for _, p := range s.agentPlanes(at, mcp) {
-		p.peers = o.UIDs
+		p.peers = append([]int{}, o.UIDs...) // of nil, which is anybody, nothing is made
 		s.planes = append(s.planes, p)
 	}
 	return nil

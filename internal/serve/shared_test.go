@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 )
 
@@ -53,6 +54,73 @@ func TestShared(t *testing.T) {
 				t.Errorf("left behind: %v, %v", left, err)
 			}
 		})
+	}
+}
+
+// What says nothing lets nobody in: neither users that nobody named, nor agents of the runtime's user who are to be elsewhere.
+func TestSharedOfNobody(t *testing.T) {
+	shared := t.TempDir()
+	must(t, os.Chmod(shared, 0o750))
+	for name, o := range map[string]Shared{"no users": {Dir: shared}, "alone and nowhere": {Alone: true}} {
+		f, dir := newFake(), filepath.Join(t.TempDir(), "run")
+		s := unwrap(Listen(dir, Options{Agents: f, Operator: operator{f}, Shared: o}))(t)
+		go func() { _ = s.Serve(context.Background()) }()
+		if o.Dir == "" {
+			if _, err := os.Lstat(filepath.Join(dir, AgentSocket)); err == nil {
+				t.Errorf("%s: the runtime's own user can connect", name)
+			}
+		} else {
+			client := unwrap(Dial(t.Context(), filepath.Join(shared, AgentSocket)))(t)
+			var fault *Fault
+			if err := client.Call(t.Context(), "session.open", OpenRequest{Agent: "a"}, nil); !errors.As(err, &fault) || fault.Reason != string(NotAgent) {
+				t.Errorf("%s: %v", name, err)
+			}
+			_ = client.Close() // it was cut off
+		}
+		must(t, s.Close())
+	}
+}
+
+// Where several users may connect each has its part of the connections, and leaves the others theirs. On a socket that is not shared one
+// user has them all, which is what would be noticed.
+func TestSharedConnections(t *testing.T) {
+	shared, dir := t.TempDir(), filepath.Join(t.TempDir(), "run")
+	must(t, os.Chmod(shared, 0o750))
+	f := newFake()
+	s := unwrap(Listen(dir, Options{Agents: f, Operator: operator{f}, Shared: Shared{Dir: shared, UIDs: []int{4242, 4243}}, Connections: 4}))(t)
+	var uid atomic.Int64
+	s.peerOf = func(*net.UnixConn) (Peer, error) { return Peer{UID: int(uid.Load())}, nil }
+	go func() { _ = s.Serve(context.Background()) }()
+	defer s.Close()
+	opens := func(in string, as int64) bool {
+		uid.Store(as)
+		c := unwrap(Dial(t.Context(), filepath.Join(in, AgentSocket)))(t)
+		t.Cleanup(func() { _ = c.Close() }) // it may have been cut off
+		err := c.Call(t.Context(), "session.open", OpenRequest{Agent: "a"}, nil)
+		var fault *Fault
+		if err != nil && (!errors.As(err, &fault) || fault.Reason != string(TooManyConnections)) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	for _, c := range []struct {
+		in        string
+		one, next int
+	}{{shared, 2, 2}, {dir, 4, 0}} {
+		one, next := 0, 0
+		for range 5 {
+			if opens(c.in, 4242) {
+				one++
+			}
+		}
+		for range 5 {
+			if opens(c.in, 4243) {
+				next++
+			}
+		}
+		if one != c.one || next != c.next {
+			t.Errorf("%s: %d and %d connections, not %d and %d", c.in, one, next, c.one, c.next)
+		}
 	}
 }
 

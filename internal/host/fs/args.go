@@ -264,10 +264,13 @@ func unreserved(o corpus.Object) error {
 // reserved says whether a file system could take a name for one of the host's:
 // without regard to case, width, composition and characters that do not show.
 func reserved(name string) bool {
-	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
-		name = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(strings.Map(shown, name))))
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			name = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(strings.Map(shown, name))))
+			return strings.HasPrefix(strings.ToLower(name), Reserved)
+		}
 	}
-	return strings.HasPrefix(strings.ToLower(name), Reserved)
+	return len(name) >= len(Reserved) && strings.EqualFold(name[:len(Reserved)], Reserved)
 }
 
 func shown(r rune) rune {

@@ -127,12 +127,15 @@ func (v view) list(ctx context.Context, dir corpus.Object) (listResult, error) {
 
 // entry is false for a name that is gone since it was listed.
 func (v view) entry(at int, dir corpus.Object, name string) (entry, bool) {
-	path := dir.Path() + "/" + name
-	if dir.IsRoot() {
-		path = name
+	var f found
+	ok := false
+	if v.staged != nil {
+		path := dir.Path() + "/" + name
+		if dir.IsRoot() {
+			path = name
+		}
+		f, ok = v.overlaid(corpus.Name(v.root.Corpus, path))
 	}
-	o := corpus.Name(v.root.Corpus, path)
-	f, ok := v.overlaid(o)
 	if !ok {
 		st, err := v.h.sys.lstat(at, name)
 		if err != nil {

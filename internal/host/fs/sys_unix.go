@@ -4,8 +4,6 @@ package fs
 
 import (
 	"errors"
-	"io"
-	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -134,19 +132,20 @@ func (k *kernel) names(at int, most int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), ".")
-	defer f.Close()
+	defer k.close(fd)
 	var out []string
+	block := make([]byte, 512+32*min(most, 256)) // not on the stack, which would grow for it
 	for {
-		some, err := f.Readdirnames(256)
-		if out = append(out, some...); len(out) > most {
+		n := 0
+		err := retry(func() (err error) {
+			n, err = unix.ReadDirent(fd, block)
+			return err
+		})
+		if err != nil || n <= 0 {
+			return out, err
+		}
+		if _, _, out = unix.ParseDirent(block[:n], -1, out); len(out) > most {
 			return nil, errTooMany
-		}
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, err
 		}
 	}
 }

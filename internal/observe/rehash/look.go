@@ -35,6 +35,20 @@ type seen struct {
 // prints is what a snapshot found, by name. It holds every object, those without fingerprint too.
 type prints map[corpus.Object]seen
 
+// few says that what was found is too little to share it among goroutines.
+func (p prints) few() bool {
+	size := int64(0)
+	for _, o := range p {
+		if size += o.facts.Size; size > fewBytes {
+			return false
+		}
+	}
+	return len(p) > 0 && len(p) < batch
+}
+
+// fewBytes is the most of that; to read as much takes about as long as to look at a batch of objects.
+const fewBytes = 1 << 20
+
 // observe is the child name of dir, or was if that is its fingerprint. The error is the context's.
 func (o *Observer) observe(ctx context.Context, dir *beneath.Dir, name string, was seen) (seen, error) {
 	for attempt := range attempts {
@@ -207,13 +221,9 @@ func (o *Observer) stateOfStream(ctx context.Context, f *beneath.Stream, facts b
 func (o *Observer) content(ctx context.Context, f *beneath.Stream, size int64) (corpus.Digest, error) {
 	b := o.buffers.Get().(*buffer)
 	defer o.buffers.Put(b)
-	if whole(f, b, size) { // as most are
-		if f.Recent() {
-			again := o.buffers.Get().(*buffer)
-			defer o.buffers.Put(again)
-			if !whole(f, again, size) || !bytes.Equal(b[:size], again[:size]) {
-				return corpus.Digest{}, errChanged
-			}
+	if half := len(b) / 2; whole(f, b[:half], size) { // as most are
+		if again := b[half:]; f.Recent() && (!whole(f, again, size) || !bytes.Equal(b[:size], again[:size])) {
+			return corpus.Digest{}, errChanged
 		}
 		return sha256.Sum256(b[:size]), nil
 	}
@@ -226,8 +236,8 @@ func (o *Observer) content(ctx context.Context, f *beneath.Stream, size int64) (
 	return first, err
 }
 
-// whole reads a file of this size at one go, and says whether that was possible.
-func whole(f *beneath.Stream, b *buffer, size int64) bool {
+// whole reads a file of this size into b at one go, and says whether that was possible.
+func whole(f *beneath.Stream, b []byte, size int64) bool {
 	if size >= int64(len(b)) {
 		return false
 	}

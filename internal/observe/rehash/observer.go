@@ -197,9 +197,12 @@ func (o *Observer) snapshot(ctx context.Context, full bool) (*corpus.Snapshot, e
 	defer root.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := &walk{Observer: o, full: full, stop: cancel, slots: make(chan struct{}, o.options.Workers-1)}
+	w := &walk{Observer: o, full: full, stop: cancel}
 	if last := o.known.Load(); last != nil {
 		w.known = *last
+	}
+	if !w.known.few() {
+		w.slots = make(chan struct{}, o.options.Workers-1)
 	}
 	if err := w.directory(ctx, root, place{corpus.Name(o.corpus, "."), o.corpus, 0}); err != nil {
 		return nil, err

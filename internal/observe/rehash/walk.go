@@ -20,7 +20,7 @@ type walk struct {
 	known prints // what is here is not volatile
 	full  bool   // known holds no fingerprints
 	stop  context.CancelCauseFunc
-	slots chan struct{} // one for each goroutine beside the caller's
+	slots chan struct{} // one for each goroutine beside the caller's; nil has none
 
 	mu    sync.Mutex // guards found and count
 	found [][]object

@@ -15,6 +15,12 @@ import (
 // mostReserve bounds what one batch may fill the disk with. For more there is no room.
 const mostReserve = 1 << 30
 
+// firstPad is by how much the room that is prepared ahead is smaller while little was appended; it is whole pages.
+const (
+	firstPad = 64
+	page     = 4 << 10
+)
+
 // Append makes a batch durable, as [audit.Store] says and in the order that the package's doc gives. A batch that is not one (no
 // whole lines, numbers that do not fit) and a context that is done are refused before anything is changed, and the
 // store can go on.
@@ -86,7 +92,7 @@ func (s *Store) prepare(b audit.Batch) (full, err error) {
 	if b.Reserve > mostReserve {
 		return fmt.Errorf("at most %d bytes are reserved", mostReserve), nil
 	}
-	need, more := int64(len(b.Lines))+b.Reserve, int64(0)
+	need, more := int64(len(b.Lines))+b.Reserve, s.opts.Pad/firstPad&^(page-1)
 	if s.appended >= s.opts.PadAfter {
 		more = s.opts.Pad
 	}

@@ -45,6 +45,20 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// Before that there is a little ahead, so that not every batch has the file grow.
+func TestFirstRoom(t *testing.T) {
+	s, dir := create(t, &Options{Pad: 1 << 20})
+	for i, step := range []struct{ reserve, size int64 }{{0, 16 << 10}, {1000, 16 << 10}, {20_000, 32 << 10}, {20_000, 32 << 10}} {
+		appendTo(t, s, int64(i), fmt.Sprintf("%d a\n", i), step.reserve)
+		if size := sizeOf(t, dir, segmentName(0)); size != step.size {
+			t.Errorf("after batch %d the file has %d bytes, not %d", i, size, step.size)
+		}
+	}
+	if err := s.Close(); err != nil || sizeOf(t, dir, segmentName(0)) != 16 {
+		t.Errorf("closed, %d bytes: %v", sizeOf(t, dir, segmentName(0)), err)
+	}
+}
+
 // No more room is prepared than the segment will take.
 func TestRoomEndsWithTheSegment(t *testing.T) {
 	s, dir := create(t, &Options{SegmentBytes: 50, Pad: 1000, PadAfter: 1})

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// blockBytes is how much is read at once.
+	// firstBytes is how much is read at first, for many want a few records only, and blockBytes how much at once in the end.
+	firstBytes = 32 << 10
 	blockBytes = 512 << 10
 	// longestLine bounds what is read in search of a newline. It is far more than a line may have, for a power cut can turn a
 	// batch into zeros.
@@ -91,12 +92,12 @@ func (s *Store) readPart(ctx context.Context, p part, at int64, yield func(audit
 	if err == nil && at != end && !between(r, at, end) {
 		return s.nowhere(audit.Position{Segment: p.first, Offset: at})
 	}
-	for err == nil && at < end {
+	for want := int64(firstBytes); err == nil && at < end; want = min(4*want, blockBytes) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var data []byte
-		if data, err = readLines(r, at, end); err == nil {
+		if data, err = readLines(r, at, end, want); err == nil {
 			if !yield(audit.Block{At: audit.Position{Segment: p.first, Offset: at}, Data: data}, nil) {
 				return errEnough
 			}
@@ -131,9 +132,9 @@ func between(r io.ReaderAt, at, end int64) bool {
 	return readFull(r, before[:], at-1) == nil && before[0] == '\n'
 }
 
-// readLines reads some whole lines, or all that is left.
-func readLines(r io.ReaderAt, at, end int64) ([]byte, error) {
-	for want := int64(blockBytes); ; want *= 4 {
+// readLines reads whole lines, about as many bytes as are wanted, or all that is left.
+func readLines(r io.ReaderAt, at, end, want int64) ([]byte, error) {
+	for ; ; want *= 4 {
 		data := make([]byte, min(want, end-at))
 		if err := readFull(r, data, at); err != nil {
 			return nil, err

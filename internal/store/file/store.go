@@ -29,8 +29,9 @@ type Options struct {
 	SegmentBytes int64
 	// Pad is how much room is prepared at once; 0 means 4 MiB.
 	Pad int64
-	// PadAfter is how many bytes must have been appended through a Store before it prepares more room than a batch asks for,
-	// so that short commands do not write megabytes of newlines; 0 means 256 KiB.
+	// PadAfter is how many bytes must have been appended through a Store before it prepares that much, so that short commands
+	// do not write megabytes of newlines; 0 means 256 KiB. Until then it is a 64th, in whole pages
+	// of 4 KiB.
 	PadAfter int64
 }
 

@@ -100,7 +100,7 @@ func (t *tail) sync() error {
 }
 
 // blankBytes is how many newlines are written at once.
-const blankBytes = 256 << 10
+const blankBytes = 32 << 10
 
 // blank writes n newlines. It says how many were written for certain.
 func blank(n int64, write func([]byte) (int, error)) (done int64, err error) {
