@@ -28,6 +28,7 @@ type known struct {
 	watched   bool      // its end is noted though nobody waits
 	withdrawn bool      // its last client took it back while a person was asked
 	ended     time.Time // zero while it is under way
+	held      int       // bytes of its reply that are kept
 }
 
 // is says whether a call is identical.
@@ -179,6 +180,7 @@ func (s *session) watch(k *known) {
 		k.ended = time.Now()
 		k.arguments()
 		k.call.Arguments = nil
+		s.keep(k)
 		if k.withdrawn && takenBack(k.pending.Reply()) || k.reads() && !k.asked() {
 			s.drop(k) // who asks again asks anew
 		}
@@ -201,12 +203,14 @@ func (s *session) forget() {
 			return false
 		}
 		kept--
+		s.release(k)
 		return true
 	})
 }
 
 // drop lets go of a call. mu is held.
 func (s *session) drop(k *known) {
+	s.release(k)
 	s.calls = slices.DeleteFunc(s.calls, func(other *known) bool { return other == k })
 }
 

@@ -56,6 +56,7 @@ type Gateway struct {
 	cancel  context.CancelFunc
 	reading *serve.Room // of long lines while they are read
 	flying  *serve.Room // of requests in flight
+	keeping *serve.Room // of replies that nobody heard
 	tools   atomic.Pointer[[]byte]
 
 	work sync.WaitGroup
@@ -81,7 +82,7 @@ func New(ctx context.Context, opts Options) (*Gateway, error) {
 		opts.Idle = time.Minute
 	}
 	g := &Gateway{opts: opts, limits: standard(), overHTTP: map[*mcp.ServerSession]*session{}, byToken: map[string]*shared{}, byName: map[string]*session{}}
-	g.reading, g.flying = serve.NewRoom(g.limits.together), serve.NewRoom(g.limits.together)
+	g.reading, g.flying, g.keeping = serve.NewRoom(g.limits.together), serve.NewRoom(g.limits.together), serve.NewRoom(g.limits.together)
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	g.natives = nativeTools(opts.Net)
 	self := &mcp.Implementation{Name: "iff", Title: "iff", Version: opts.Version}

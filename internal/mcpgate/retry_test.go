@@ -268,3 +268,34 @@ func TestReadOfARootIsNotAsked(t *testing.T) {
 		}
 	}
 }
+
+// Results that nobody heard are bounded together; that the calls were done is told all the same, and none is done twice.
+func TestUnheardResultsAreBounded(t *testing.T) {
+	r := newRetrier(t, func(o *Options, _ *limits) { o.Wait = time.Millisecond })
+	r.g.keeping = serve.NewRoom(100)
+	large := `{"of":"` + strings.Repeat("x", 60) + `"}`
+	for n := range 3 {
+		if got := <-r.calls(t.Context(), fmt.Sprint("ask", n)); !got.pending {
+			t.Fatalf("%+v", got)
+		}
+		(<-r.w.asked).approve(large)
+		eventually(t, func() bool {
+			r.s.mu.Lock()
+			defer r.s.mu.Unlock()
+			return len(r.s.calls) == n+1 && !r.s.calls[n].ended.IsZero()
+		})
+	}
+	for n, want := range []string{large, "", ""} {
+		got := <-r.calls(t.Context(), fmt.Sprint("ask", n))
+		if got.pending || got.reply.Status != gate.Done || string(got.reply.Result) != want || (want == "") != (got.reply.Message == tooMuch) {
+			t.Errorf("call %d: %+v", n, got.reply)
+		}
+	}
+	if r.begun(t) != 3 {
+		t.Errorf("%d calls were begun", r.begun(t))
+	}
+	if !r.g.keeping.Take(100) {
+		t.Error("room was not given back")
+	}
+	r.g.keeping.Give(100)
+}

@@ -220,6 +220,7 @@ func (s *session) end(ctx context.Context) error {
 	s.agent = nil // it is closed once
 	s.mu.Unlock()
 	<-s.turn
+	defer s.letGo()
 	if agent == nil {
 		s.work.Wait()
 		return nil

@@ -20,7 +20,7 @@ import (
 type limits struct {
 	inFlight int // requests of a connection
 	bytes    int // of them
-	together int // bytes of long lines being read, and of requests in flight, of all connections
+	together int // bytes of long lines being read, of requests in flight, and of replies that nobody heard, of all connections
 	skips    int // bytes of a line that is too long, before its connection is cut
 	result   int // bytes of an answer
 	sessions int // over HTTP
