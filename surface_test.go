@@ -24,7 +24,7 @@ var surface = map[any]string{
 	// alone. Inbox takes signed answers. Gate is for packages of this module, which
 	// alone can name its parts.
 	(*iff.Runtime)(nil): `Barrier Close Fence Forgive Gate Home Hooked Inbox Interrupted Narrow NarrowTo NoteRefused Open Operator Pause Profile Refused Resume
-		Session Sessions Settle Skills Standing State Stop Tools Trust Unanchored Verdict VerdictBetween`,
+		Session Sessions Settle Skills Standing State Stop Tools Trust Unanchored Verdict VerdictBetween VerdictHeard`,
 	(*iff.Session)(nil): "Agent Begin Call Close Commit Flows ID Over ReadSkill Rollback Skills Use",
 }
 

@@ -49,7 +49,8 @@ func (p *page) loud(format string, args ...any) {
 func (p *page) field(name, value string) {
 	name = "  " + name
 	for _, part := range wrap(value, width-valueColumn) {
-		p.b.WriteString(strings.TrimRight(fmt.Sprintf("%-*s%s", valueColumn, name, part), " ") + "\n")
+		gap := strings.Repeat(" ", max(0, valueColumn-utf8.RuneCountInString(name)))
+		p.b.WriteString(strings.TrimRight(name+gap+part, " ") + "\n")
 		name = restPrefix
 	}
 }

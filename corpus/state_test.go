@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -115,6 +116,19 @@ func missed(forget func(corpus.Facts) corpus.Facts) int {
 		}
 	}
 	return n
+}
+
+// A digest is lower-case hexadecimal in every place.
+func TestStateDigits(t *testing.T) {
+	for at := range 64 {
+		for c := range 256 {
+			text := []byte(strings.Repeat("0a", 32))
+			text[at] = byte(c)
+			if want := strings.IndexByte("0123456789abcdef", byte(c)) >= 0; corpus.State(text).Known() != want {
+				t.Errorf("with byte %#02x at %d it is a digest: %v", c, at, !want)
+			}
+		}
+	}
 }
 
 func TestStateForgetsNothing(t *testing.T) {

@@ -55,7 +55,7 @@ func starting(n int) string {
 // between two turns of the middle round.
 func (p *play) oneByOne(ctx context.Context, round int) error {
 	at := -1
-	if injections[p.config.Fault] != nil && round == (p.config.R+1)/2 {
+	if round == (p.config.R+1)/2 && (injections[p.config.Fault] != nil || p.aimed) {
 		at = p.rand.IntN(len(p.agents) + 1)
 	}
 	for n := range len(p.agents) + 1 {
@@ -100,6 +100,9 @@ func (p *play) inject(ctx context.Context) (err error) {
 	i := &injection{stage: &p.stage, rand: p.rand, class: capability.FSWriteIrrev}
 	if err := i.ensure(ctx); err != nil {
 		return err
+	}
+	if p.aimed {
+		return i.crash(ctx)
 	}
 	p.out.Want, err = injections[p.config.Fault](i, ctx)
 	p.out.Want.loosen()

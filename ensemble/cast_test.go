@@ -131,6 +131,43 @@ func TestThePapersDefinition(t *testing.T) {
 	}
 }
 
+// A fault strikes once: agents that ask about its object afterwards are answered as
+// they are elsewhere. Eight agents and ten files come back to most.
+func TestFaultsStrikeOnce(t *testing.T) {
+	k := newKit(t)
+	forged := 0
+	for seed := range uint64(40) {
+		c := ensemble.Config{N: 10, K: 8, R: 25, Seed: seed, Fault: ensemble.FakeApproval, Cast: ensemble.Paper}
+		found := len(play(t, k, c).Report.Findings)
+		if forged += found; found != 1 {
+			t.Errorf("seed %d: %d approvals were forged", seed, found)
+		}
+	}
+	if forged == 0 {
+		t.Error("no approval was forged")
+	}
+}
+
+// A crash of the paper's cast matters: a call that changes something is under way, and
+// in most runs it is left to the next runtime to say whether it happened.
+func TestCrashesMatter(t *testing.T) {
+	k := newKit(t)
+	doubtful := 0
+	for seed := range uint64(24) {
+		n, agents, r := cell(seed)
+		got := play(t, k, ensemble.Config{N: n, K: agents, R: r, Seed: seed, Fault: ensemble.Crash, Cast: ensemble.Paper})
+		if got.Report.Counts.Resolved > 0 {
+			doubtful++
+		}
+		if got.Report.Counts.Resolved+got.Report.Counts.Irreversible == 0 {
+			t.Errorf("seed %d: nothing was under way", seed)
+		}
+	}
+	if doubtful < 12 || doubtful == 24 {
+		t.Errorf("in %d of 24 runs a call was in doubt; in some the log had its outcome already", doubtful)
+	}
+}
+
 // A script is the paper's: it reads, and changes for good, and nothing else; and it
 // forgets what is gone.
 func TestScripts(t *testing.T) {

@@ -62,7 +62,9 @@
 // A crash kills the runtime at an instant: from a batch, a deed of the host, or
 // just behind one, nothing is written or done any more. What a host has begun it
 // ends, as if the kill had come a moment later; batches torn in two are the audit
-// package's business. Another runtime starts over the same log and corpus, perhaps
+// package's business. Under [Paper] the instant is in a call of the middle round that changes
+// something: before the host does it, behind that, or behind its record. Another
+// runtime starts over the same log and corpus, perhaps
 // is killed too, perhaps works on, sessions taken up again or not.
 //
 // # Where it works

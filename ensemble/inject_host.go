@@ -242,5 +242,27 @@ func (i *injection) unobserved(context.Context) (Want, error) {
 	return Want{}, i.corpus.write(volatileDir+"/session.lock", i.words(), 0o600)
 }
 
+// crash kills the runtime in a call that changes something: before the host does it,
+// when it is done and nothing says so, or when the log says so and nobody was told.
+func (i *injection) crash(ctx context.Context) error {
+	v, instants := i.victim(anyOps...), i.rand.Int64N(4)
+	f := strike(func(ctx context.Context, p *gate.Permit) (gate.Result, error) {
+		if instants == 0 {
+			i.fuse.left.Store(0)
+			return gate.Result{}, errDead
+		}
+		r, err := i.files.Do(ctx, p)
+		i.fuse.left.Store(instants)
+		return r, err
+	})
+	at := i.armed()
+	at.strike.Store(&f)
+	defer at.strike.Store(nil)
+	if r := i.sessions[0].Call(ctx, v.call); !i.fuse.dead() {
+		return fmt.Errorf("a call in which the runtime was to be killed was %s %s: %s", r.Status, r.Reason, r.Message)
+	}
+	return errDead
+}
+
 // pathOf is the path of what an order changes first.
 func pathOf(o gate.Order) string { return o.Plan.Changes[0].Object.Path() }

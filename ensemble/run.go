@@ -161,6 +161,7 @@ type play struct {
 	last    []Turn   // of each
 	listed  []string // files that the minds are told of
 	first   int64    // record from which the run is judged
+	aimed   bool     // the runtime is killed in the middle round, in a call
 
 	mu  sync.Mutex // guards out.Odd and out.Calls
 	out Result
@@ -374,13 +375,16 @@ func (p *play) judge(ctx context.Context) error {
 	return err
 }
 
-// crash plays a run, kills the runtime at an instant, starts another one over the
-// same log and corpus, perhaps kills that too, and judges.
+// crash plays a run, kills the runtime, starts another one over the same log and
+// corpus, perhaps kills that too, and judges. The first dies at any instant; that of
+// the paper's cast in the middle of a call that changes something, as its faults do.
 func (p *play) crash(ctx context.Context) error {
 	most := int64(30 + 6*p.config.K*(p.config.R+1))
 	for lives := 0; ; lives++ {
-		p.fuse = nil
-		if lives == 0 || lives == 1 && p.rand.IntN(4) == 0 {
+		p.fuse, p.aimed = nil, lives == 0 && p.config.Cast == Paper
+		if p.aimed {
+			p.fuse = newFuse(math.MaxInt64)
+		} else if lives == 0 || lives == 1 && p.rand.IntN(4) == 0 {
 			p.fuse = newFuse(1 + p.rand.Int64N(cmp.Or(most/int64(1+5*lives), 1)))
 		}
 		err := p.life(ctx, lives)

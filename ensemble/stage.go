@@ -45,7 +45,7 @@ type stage struct {
 func (s *stage) origin() string { return fmt.Sprintf("iff/log/ensemble-%d", s.config.Seed) }
 
 // small suits logs that live for milliseconds.
-var small = file.Options{SegmentBytes: 8 << 20, Pad: 64 << 10, PadAfter: 1 << 20}
+var small = file.Options{SegmentBytes: 8 << 20, PadAfter: 1 << 20}
 
 // openLog opens the log that lies beside the corpus, or begins it.
 func (s *stage) openLog(ctx context.Context) error {

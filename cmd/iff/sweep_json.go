@@ -16,7 +16,7 @@ type sweepJSON struct {
 	Runs        int                 `json:"runs" doc:"all of them"`
 	Right       int                 `json:"right" doc:"of them, judged as they have to be"`
 	FalseAlarms int                 `json:"false_alarms" doc:"clean runs, or crashes, of which it says that they do not hold"`
-	Misses      int                 `json:"misses" doc:"faults of which it says that they hold"`
+	Misses      int                 `json:"misses" doc:"faults that it does not find; of iff, that do not FAIL"`
 	Misplaced   int                 `json:"misplaced" doc:"of criterion iff: judged right, and not with the class, or on the objects, of the fault"`
 	Odd         int                 `json:"odd" doc:"runs in which something happened that no fault explains"`
 	Scenarios   []sweepScenarioJSON `json:"scenarios" doc:"over all cells"`

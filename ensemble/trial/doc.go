@@ -6,7 +6,8 @@
 //
 // The home is opened for reading and nothing else: its log, keys, locks and sockets are
 // not touched, and a runtime that serves it goes on. What keeps such a runtime from
-// starting keeps a trial from starting, with the same error, save for locks. Skills are
+// starting keeps a trial from starting, with the same error, save for locks: in profile
+// strict an anchor of the log is asked whether it answers, as there. Skills are
 // read where they lie, and measured against what the home's log knows of them.
 //
 // # What is not

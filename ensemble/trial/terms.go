@@ -97,6 +97,24 @@ func (t *terms) extend() error {
 	if err != nil {
 		return err
 	}
+	if err := enter(d, theirs); err != nil {
+		return err
+	}
+	t.person = freeID(theirs.Entries())
+	if err := d.Add(trust.Entry{
+		ID: t.person, PublicKey: t.approver.Public(), Clearance: theirs.Scheme().Bottom().Parts(), Level: level.Unverified, NotAfter: trust.Never, Approver: true,
+	}); err != nil {
+		return err
+	}
+	if _, err := d.Sign(root); err != nil {
+		return err
+	}
+	t.trust, err = d.Lock()
+	return err
+}
+
+// enter adds to a draft whom a trust root has, and whom it has revoked.
+func enter(d *trust.Draft, theirs *trust.Root) error {
 	for _, e := range theirs.Entries() {
 		if err := d.Add(e); err != nil {
 			return err
@@ -113,17 +131,7 @@ func (t *terms) extend() error {
 			return err
 		}
 	}
-	t.person = freeID(theirs.Entries())
-	if err := d.Add(trust.Entry{
-		ID: t.person, PublicKey: t.approver.Public(), Clearance: theirs.Scheme().Bottom().Parts(), Level: level.Unverified, NotAfter: trust.Never, Approver: true,
-	}); err != nil {
-		return err
-	}
-	if _, err := d.Sign(root); err != nil {
-		return err
-	}
-	t.trust, err = d.Lock()
-	return err
+	return nil
 }
 
 // freeID is a name that no signer has.

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/broker"
@@ -22,9 +23,12 @@ import (
 	"github.com/iff-run/iff/ensemble"
 	"github.com/iff-run/iff/gate"
 	"github.com/iff-run/iff/internal/home"
+	"github.com/iff-run/iff/internal/keyfile"
 	"github.com/iff-run/iff/internal/keyfile/keyfiletest"
 	"github.com/iff-run/iff/label"
+	"github.com/iff-run/iff/level"
 	"github.com/iff-run/iff/record"
+	"github.com/iff-run/iff/trust"
 	"github.com/iff-run/iff/verdict"
 )
 
@@ -356,6 +360,41 @@ func TestTrustOfTrial(t *testing.T) {
 	}
 	if id := freeID(added); id == added[0].ID {
 		t.Errorf("%s is taken", id)
+	}
+}
+
+// TestRevokedStays copies the trust root of somebody who trusts one signer no more.
+func TestRevokedStays(t *testing.T) {
+	scheme, _ := label.Builtin("default")
+	keys := make([]*keyfile.Key, 3)
+	for i := range keys {
+		var err error
+		keys[i], err = keyfile.Generate()
+		need(t, err)
+	}
+	theirs, err := trust.NewDraft(keys[0].Public(), scheme)
+	need(t, err)
+	for i, id := range []string{"gone", "here"} {
+		need(t, theirs.Add(trust.Entry{ID: id, PublicKey: keys[i+1].Public(), Clearance: scheme.Bottom().Parts(), Level: level.Declared, NotAfter: trust.Never}))
+	}
+	need(t, theirs.Revoke("gone", time.Now(), "left"))
+	_, err = theirs.Sign(keys[0])
+	need(t, err)
+	root, err := theirs.Lock()
+	need(t, err)
+	own, err := trust.NewDraft(keys[0].Public(), scheme)
+	need(t, err)
+	need(t, enter(own, root))
+	_, err = own.Sign(keys[0])
+	need(t, err)
+	copied, err := own.Lock()
+	need(t, err)
+	_, gone := copied.Signer("gone", time.Now())
+	_, here := copied.Signer("here", time.Now())
+	before, _ := root.Revoked("gone")
+	after, _ := copied.Revoked("gone")
+	if gone == nil || here != nil || before != after {
+		t.Errorf("%v, %v, %+v", gone, here, after)
 	}
 }
 

@@ -3,7 +3,6 @@ package mcpgate
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -76,7 +75,7 @@ func reasonOf(err error) string {
 // reasonIn is the reason in an error's data, which the SDK does not give.
 func reasonIn(code int64, data []byte) string {
 	var said faultData
-	if len(data) > 0 && json.Unmarshal(data, &said) == nil && said.Reason != "" {
+	if len(data) > 0 && canonical.Parse(data, &said, canonical.Limits{Bytes: maxFrame}) == nil && said.Reason != "" {
 		if said.Request != "" {
 			return ""
 		}
@@ -204,13 +203,13 @@ func errorIn(data []byte) (code int64, body []byte, ok bool) {
 		}
 	}
 	var form struct {
-		Error struct {
-			Code int64           `json:"code"`
-			Data json.RawMessage `json:"data"`
-		} `json:"error"`
+		Code    int64         `json:"code"`
+		Message string        `json:"message"`
+		Data    canonical.Raw `json:"data,omitzero"`
 	}
-	if err := json.NewDecoder(bytes.NewReader(message)).Decode(&form); err != nil {
+	said := message[begins+len(`"error":`):]
+	if err := canonical.Parse(said[:canonical.ValueLength(said)], &form, canonical.Limits{Bytes: 2 * maxFrame}); err != nil {
 		return 0, nil, true // it is an error, whatever it says
 	}
-	return form.Error.Code, form.Error.Data, true
+	return form.Code, []byte(form.Data.String()), true
 }

@@ -14,7 +14,11 @@ type inode struct {
 func look(path string) (i inode, dir bool, ok bool) {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE|unix.STATX_INO|unix.STATX_BTIME, &st)
-	if err != nil {
+	switch err {
+	case nil:
+	case unix.ENOENT, unix.ENOTDIR:
+		return inode{}, false, false
+	default:
 		return lookUntimed(path)
 	}
 	i = inode{dev: unix.Mkdev(st.Dev_major, st.Dev_minor), ino: st.Ino}

@@ -3,6 +3,7 @@ package rehash
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -96,6 +97,28 @@ func TestFingerprintForgetsNothing(t *testing.T) {
 		o.known.Store(&prints{"work/f": other})
 		if s, err := o.Snapshot(t.Context()); stateBy(t, s, err) != truth {
 			t.Errorf("a fingerprint with another %s is trusted", what)
+		}
+	}
+}
+
+// A small tree is walked by one goroutine; one that nobody has seen, or with much in it, by several.
+func TestFew(t *testing.T) {
+	found := func(n int, size int64) prints {
+		p := make(prints)
+		for i := range n {
+			p[corpus.Name("work", strconv.Itoa(i))] = seen{facts: beneath.Facts{Size: size}}
+		}
+		return p
+	}
+	for _, c := range []struct {
+		found prints
+		few   bool
+	}{
+		{nil, false}, {found(1, 0), true}, {found(batch-1, 1), true}, {found(batch, 0), false},
+		{found(2, fewBytes/2), true}, {found(2, fewBytes/2+1), false},
+	} {
+		if c.found.few() != c.few {
+			t.Errorf("of %d objects: %v", len(c.found), !c.few)
 		}
 	}
 }

@@ -22,7 +22,7 @@
 // # Readings and snapshots
 //
 // [Observer.Read] is for the few objects of a lease and reads every byte of them. [Observer.Snapshot] walks the tree on all
-// processors and reads only what its fingerprint (device, inode, kind, mode, owner, link count, size, modification and
+// processors (one that was small the last time on one) and reads only what its fingerprint (device, inode, kind, mode, owner, link count, size, modification and
 // change time) does not show to be unchanged since the last snapshot, so that a tree at rest costs one look an object.
 // What changed less than 20 ms before the look, or in the future, has no fingerprint. [Observer.Full] trusts none and reads
 // everything: it is for the end of a run.
