@@ -129,7 +129,7 @@ type exitCode struct {
 func exitCodes() []exitCode {
 	return []exitCode{
 		{"exitHolds", exitHolds, "it was done, or it holds"},
-		{"exitDoesNot", exitDoesNot, "it does not hold: a skill does not load, a file is not as signed, a log or receipt fails its check, an anchor does not take the checkpoint, a check of `iff doctor` says no, a verdict is FAIL, a policy decides otherwise than the log has it, not all was put back, a sweep has a false alarm or a miss, a verdict of `iff ensemble run` is FAIL"},
+		{"exitDoesNot", exitDoesNot, "it does not hold: a skill does not load, a file is not as signed, a log or receipt fails its check, an anchor does not take the checkpoint, a check of `iff doctor` says no, a verdict is FAIL, a policy decides otherwise than the log has it, not all was put back, a sweep has a run that is not judged right, a verdict of `iff ensemble run` is FAIL"},
 		{"exitUsage", exitUsage, "the command was not as it must be: an unknown flag, no home, no such key, no passphrase where one is needed"},
 		{"exitRefused", exitRefused, "refused, for a reason of [reasons.md](reasons.md); of `iff session run`: a call was denied, refused or failed; of `iff approve` and `iff deny`: an answer does not count"},
 		{"exitOpen", exitOpen, "nobody knows: given up while the disk was at work, a verdict is OPEN, a call is in doubt, the runtime was lost before it answered"},
