@@ -268,7 +268,7 @@ func findTest(pkg, test, name, script string) error {
 		return err
 	}
 	name = strings.ReplaceAll(name, "_", " ")
-	dirs := []string{pkg, "internal/" + pkg, "internal/store/" + pkg, "internal/host/" + pkg, "internal/observe/" + pkg, "internal/ask/" + pkg}
+	dirs := []string{pkg, "internal/" + pkg, "internal/store/" + pkg, "internal/host/" + pkg, "internal/observe/" + pkg, "internal/ask/" + pkg, "ensemble/" + pkg}
 	switch pkg {
 	case "iff":
 		dirs = []string{"."}
