@@ -72,6 +72,7 @@ func FuzzTOML(f *testing.F) {
 		"[permissions]\ndeny = [\"a#b\", 'c,]#', # d ]\n  \"e\", # f\n]\n", "permissions.deny=[\"x#\"]",
 		"a = 1", "a = 1 # x\n[permission]\nbash = 'x'\n", "permissions.deny = [ # x\n 'one', # y\n]\n", "[permissions]\ndeny = []", "permission.bash = \"\"\"\n[x]\n\"\"\"\nz = '''a''''\n",
 		"[[mcp_servers.iff.x]]\na = 1\n[mcp_servers.iff]\nargs = 2\n", "[projects.\"/a.b/\\\"c\\\"\"]\nx = 1\n", "\"a\" = 2\n", "[ mcp_servers . iff ]\n\n\n[z]\n", "permissions = { deny = ['x'] }\n",
+		"\ufeff", "\ufeffa = 1\n", "\xff\xfe", "\xfe\xff[a]\n",
 	} {
 		f.Add(text)
 	}

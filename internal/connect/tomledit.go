@@ -23,6 +23,11 @@ func (tomlFormat) parse(text string) (tree, error) {
 	if len(text) > maxTOMLFile {
 		return nil, &syntaxError{1, "it is larger than is read"}
 	}
+	for _, mark := range []string{"\ufeff", "\xff\xfe", "\xfe\xff"} { // which the parser would step over
+		if strings.HasPrefix(text, mark) {
+			return nil, &syntaxError{1, "it begins with a byte order mark that is not of UTF-8, or with two"}
+		}
+	}
 	n := 0
 	for line := range strings.Lines(text) {
 		if n++; strings.Count(line, ".")+strings.Count(line, "{")+strings.Count(line, "[") > maxTOMLParts {
