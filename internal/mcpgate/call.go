@@ -26,7 +26,8 @@ type known struct {
 	pending   serve.Pending
 	waiting   int       // clients that wait for it
 	watched   bool      // its end is noted though nobody waits
-	withdrawn bool      // its last client took it back while a person was asked
+	unwanted  bool      // its last client took it back before anybody was asked, and nobody has come since
+	withdrawn bool      // it was taken back while a person was asked
 	ended     time.Time // zero while it is under way
 	held      int       // bytes of its reply that are kept
 }
@@ -127,6 +128,7 @@ func (s *session) enlist(c *known) (k *known, first bool) {
 	for _, k := range s.calls {
 		if k.is(c) && (!k.reads() || k.asked()) {
 			k.waiting++
+			k.unwanted = false
 			return k, false
 		}
 	}
@@ -160,14 +162,22 @@ func (s *session) gone(k *known, who *listener, heard, withdraws bool) {
 	case heard:
 		s.drop(k)
 		return
-	case withdraws && k.waiting == 0 && k.asked(): // else somebody wants it all the same, or it goes on
-		k.withdrawn = true
-		k.pending.Cancel()
+	case withdraws && k.waiting == 0: // else somebody wants it all the same
+		k.unwanted = true
+		s.takeBack(k)
 	}
 	s.watch(k)
 }
 
-// watch notes the end of a call that nobody waits for. mu is held.
+// takeBack takes the question back that nobody wants answered any more. What is not asked about goes on until it is. mu is held.
+func (s *session) takeBack(k *known) {
+	if k.unwanted && k.asked() {
+		k.unwanted, k.withdrawn = false, true
+		k.pending.Cancel()
+	}
+}
+
+// watch notes the end of a call that nobody waits for, and that it comes to be asked about. mu is held.
 func (s *session) watch(k *known) {
 	if k.watched || s.ended {
 		return
@@ -175,6 +185,13 @@ func (s *session) watch(k *known) {
 	k.watched = true
 	s.busy++
 	s.work.Go(func() {
+		select {
+		case <-k.pending.Asked():
+			s.mu.Lock()
+			s.takeBack(k)
+			s.mu.Unlock()
+		case <-k.pending.Done():
+		}
 		<-k.pending.Done() // at the latest when the session is closed
 		s.mu.Lock()
 		k.ended = time.Now()

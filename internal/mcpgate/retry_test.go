@@ -299,3 +299,82 @@ func TestUnheardResultsAreBounded(t *testing.T) {
 	}
 	r.g.keeping.Give(100)
 }
+
+// beforeAsked takes a call back before anybody is asked about it, and says how it ends when somebody then is.
+func beforeAsked(t *testing.T, forgets bool) (r *retrier, how gate.Reply) {
+	t.Helper()
+	r = newRetrier(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	first := r.calls(ctx, "hang")
+	a := <-r.w.asked
+	r.waits(t, 1)
+	cancel()
+	if got := <-first; !got.pending {
+		t.Fatalf("who took it back hears %+v", got)
+	}
+	r.s.mu.Lock()
+	k := r.s.calls[0]
+	if forgets { // the bug that this is there for
+		k.unwanted = false
+	}
+	r.s.mu.Unlock()
+	close(a.p.asked)
+	if forgets {
+		a.approve(`{}`)
+	}
+	<-a.p.done
+	eventually(t, func() bool {
+		r.s.mu.Lock()
+		defer r.s.mu.Unlock()
+		return !k.ended.IsZero()
+	})
+	return r, a.p.reply
+}
+
+func TestTakenBackBeforeAnybodyIsAsked(t *testing.T) {
+	r, how := beforeAsked(t, false)
+	if !takenBack(how) {
+		t.Errorf("it ended as %+v", how)
+	}
+	second := r.calls(t.Context(), "hang") // is asked for anew
+	(<-r.w.asked).approve(`{}`)
+	done(t, <-second)
+	if _, how := beforeAsked(t, true); how.Status != gate.Done {
+		t.Errorf("a gateway that does not hear it has it end as %+v, and should be found", how)
+	}
+}
+
+// Who comes back before anybody is asked wants it all the same, and so does one who then runs out of patience.
+func TestWantedAgainBeforeAnybodyIsAsked(t *testing.T) {
+	for _, patient := range []bool{true, false} {
+		r := newRetrier(t, func(o *Options, _ *limits) {
+			if !patient {
+				o.Wait = time.Millisecond
+			}
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		first := r.calls(ctx, "hang")
+		a := <-r.w.asked
+		r.waits(t, 1)
+		cancel()
+		<-first
+		second := r.calls(t.Context(), "hang")
+		r.waits(t, 1)
+		close(a.p.asked)
+		if !patient {
+			if got := <-second; !got.pending {
+				t.Fatalf("%+v", got)
+			}
+			second = r.calls(t.Context(), "hang")
+		}
+		a.approve(`{}`)
+		if got := <-second; patient || !got.pending {
+			done(t, got)
+		}
+		select {
+		case <-a.p.cancelled:
+			t.Error("it was taken back")
+		default:
+		}
+	}
+}
