@@ -91,6 +91,7 @@ func FuzzParseEnvelope(f *testing.F) {
 	f.Add([]byte(strings.Replace(plainEnvelope, "fs.read", "spawn.proc", 1)))
 	f.Add([]byte(`{"arguments":{},"capability":"pay","reasoning":"","schema":"iff/call/v1","target":"usd,1.5"}`))
 	f.Add([]byte(` {"target":"a","Target":"b"}`))
+	f.Add([]byte("\ufe0b"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		e, err := ParseEnvelope(data)
 		if err != nil {

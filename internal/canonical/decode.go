@@ -240,7 +240,7 @@ func (d *decoder) syntax(err error) error {
 		e.Detail = "the document ends before its value does; is it cut off?"
 		return e
 	}
-	e.Offset, e.Detail = at, fmt.Sprintf("%v; write JSON as in RFC 8259", cause.Err)
+	e.Offset, e.Detail = at, seen(cause.Err.Error())+"; write JSON as in RFC 8259"
 	inString := strings.Contains(cause.Err.Error(), "surrogate")
 	if inString && len(rest) > 3 && rest[0] == '\\' && rest[1] == 'u' && rest[2]|0x20 == 'd' && rest[3] >= '8' {
 		e.Reason, e.Detail = LoneSurrogate, "half of a surrogate pair is no character; write the character itself"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -103,11 +104,30 @@ func printable(s string) string {
 		}
 		s = s[:cut] + "…"
 	}
-	quoted := strconv.Quote(s)
-	if quoted == `"`+s+`"` {
+	if quoted := seen(strconv.Quote(s)); quoted != `"`+s+`"` {
+		return quoted
+	}
+	return s
+}
+
+// seen has what Go calls printable and a reader does not see as escapes.
+func seen(s string) string {
+	if !strings.ContainsFunc(s, unseen) {
 		return s
 	}
-	return quoted
+	var b strings.Builder
+	for _, r := range s {
+		if unseen(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func unseen(r rune) bool {
+	return unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // pointerToken escapes one step of a JSON pointer.

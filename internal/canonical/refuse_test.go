@@ -56,6 +56,19 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
+// TestErrorTextIsSeen: characters that Go calls printable and nobody sees.
+func TestErrorTextIsSeen(t *testing.T) {
+	for _, c := range []string{"\ufe0b", "\u034f", "\u3164", "\U000e0101"} {
+		for _, doc := range []string{c, `{"` + c + `":1}`, `{"a` + c + `":1,"a` + c + `":1}`, `[1` + c + `]`} {
+			var got inner
+			err := Parse([]byte(doc), &got, Limits{})
+			if err == nil || strings.Contains(err.Error(), c) {
+				t.Errorf("%+q: %v", doc, err)
+			}
+		}
+	}
+}
+
 func TestLimits(t *testing.T) {
 	nested := func(n int) []byte { return []byte(strings.Repeat("[", n) + strings.Repeat("]", n)) }
 	for _, c := range []struct {

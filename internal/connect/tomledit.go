@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/iff-run/iff/internal/visible"
 )
 
 // tomlFormat edits TOML by statements, and keeps the others to the byte.
@@ -42,9 +44,9 @@ func (tomlFormat) parse(text string) (tree, error) {
 			if strings.HasSuffix(p.Message, `got '\n' instead`) {
 				line-- // it has read the end of the line
 			}
-			return nil, &syntaxError{max(line, 1), p.Message}
+			return nil, &syntaxError{max(line, 1), visible.Escape(p.Message)}
 		}
-		return nil, &syntaxError{1, err.Error()}
+		return nil, &syntaxError{1, visible.Escape(err.Error())}
 	}
 	out, _ := plain(v).(tree)
 	if out == nil {
