@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,12 +78,16 @@ func badOnly(err error) error {
 	return &usageError{reason: "usage", detail: "--only: " + err.Error(), remedy: "name a run, such as --only N=10,K=2,R=5/f1/0"}
 }
 
-// sweepFindings leaves out ids and times: what they are of is gone.
+// sweepFindings leaves out ids and times: what they are of is gone. Their order
+// does not depend on those either.
 func sweepFindings(r ensemble.Result) []sweepFindingJSON {
 	out := []sweepFindingJSON{}
 	for _, f := range r.Report.Findings {
 		out = append(out, sweepFindingJSON{string(f.Class), string(f.Object), string(f.Landed), string(f.Before), string(f.After), string(f.Planned), f.Detail})
 	}
+	slices.SortFunc(out, func(a, b sweepFindingJSON) int {
+		return cmp.Or(strings.Compare(a.Object, b.Object), strings.Compare(a.Class, b.Class), strings.Compare(a.Landed, b.Landed), strings.Compare(a.Detail, b.Detail))
+	})
 	return out
 }
 

@@ -62,7 +62,7 @@ func readHeader(path string, text []byte) (header, error) {
 // Scenarios are looked up in what this program knows.
 func Planned(dir string) (p Plan, ok bool, err error) {
 	path := filepath.Join(dir, JournalName)
-	r, err := durable.OS().Open(path)
+	r, err := open(durable.OS(), path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Plan{}, false, nil
 	}

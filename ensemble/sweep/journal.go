@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/iff-run/iff/internal/canonical"
@@ -152,9 +153,18 @@ func (j *Journal) begin(fsys durable.FS) error {
 	return durable.WriteFile(fsys, j.path, append(text, '\n'), 0o644)
 }
 
+// open opens a journal to be read. A link or a pipe in its place is somebody else's.
+func open(fsys durable.FS, path string) (durable.Reader, error) {
+	r, err := fsys.Open(path)
+	if errors.Is(err, durable.ErrNotRegular) || errors.Is(err, syscall.ELOOP) {
+		return nil, &Error{Reason: Foreign, Detail: fmt.Sprintf("%q is no regular file", path), Err: err}
+	}
+	return r, err
+}
+
 // read reads what is there and leaves the file ready for the next line.
 func (j *Journal) read(fsys durable.FS) error {
-	r, err := fsys.Open(j.path)
+	r, err := open(fsys, j.path)
 	if err != nil {
 		return err
 	}

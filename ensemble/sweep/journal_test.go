@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -219,6 +221,24 @@ func TestForeign(t *testing.T) {
 	}
 	if _, made, err := resumed(t, disk, t.TempDir(), p); err != nil || made != p.Runs() {
 		t.Errorf("after it was given up: %d %v", made, err)
+	}
+}
+
+// What is no regular file in the place of a journal is neither followed nor waited for.
+func TestForeignKind(t *testing.T) {
+	for _, put := range map[string]func(path string) error{
+		"link":      func(path string) error { return os.Symlink(t.TempDir(), path) },
+		"directory": func(path string) error { return os.Mkdir(path, 0o755) },
+		"pipe":      func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	} {
+		dir := t.TempDir()
+		if err := put(filepath.Join(dir, JournalName)); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := Planned(dir)
+		refused(t, err, Foreign, "no regular file")
+		_, err = OpenJournal(dir, small(1))
+		refused(t, err, Foreign, "no regular file")
 	}
 }
 
