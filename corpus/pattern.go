@@ -17,6 +17,7 @@ import (
 type Patterns struct {
 	texts  []string
 	grants capability.Grants
+	edges  []edges // of each; most names fit none, and are not read any further
 }
 
 // MaxPatterns bounds how many there are.
@@ -32,14 +33,37 @@ func ParsePatterns(texts []string) (Patterns, error) {
 		return Patterns{}, fmt.Errorf("%d patterns, at most %d; join some with * or **", len(texts), MaxPatterns)
 	}
 	var gs []capability.Grant
+	var es []edges
 	for _, text := range texts {
 		g, err := parsePattern(text)
 		if err != nil {
 			return Patterns{}, fmt.Errorf("pattern %q: %w", text, err)
 		}
-		gs = append(gs, g)
+		gs, es = append(gs, g), append(es, edgesOf(text))
 	}
-	return Patterns{slices.Clone(texts), capability.NewGrants(gs...)}, nil
+	return Patterns{slices.Clone(texts), capability.NewGrants(gs...), es}, nil
+}
+
+// edges are what a name must begin and end with for a pattern to name it: what
+// stands before its first wildcard and after its last. A name that gets another
+// spelling gets U+FFFD in it, which no pattern has, so that the edges of the two
+// fit alike.
+type edges struct{ begin, end string }
+
+func edgesOf(text string) edges {
+	text = strings.TrimPrefix(text, capability.DefaultCorpus+":")
+	first, last := strings.IndexByte(text, '*'), strings.LastIndexByte(text, '*')
+	switch {
+	case strings.Contains(text, `\`):
+		return edges{}
+	case first < 0:
+		return edges{text, text}
+	}
+	return edges{text[:first], strings.TrimPrefix(text[last+1:], "/")} // ** may be no segment at all
+}
+
+func (e edges) fit(name string) bool {
+	return strings.HasPrefix(name, e.begin) && strings.HasSuffix(name, e.end)
 }
 
 var (
@@ -88,9 +112,10 @@ func (p Patterns) Match(name string) bool {
 // as those that are not UTF-8, are named by * and ** alone, a path too long for a
 // grant by none. The root never is.
 func (p Patterns) Names(name string) bool {
-	if p.Len() == 0 || name == "." {
-		return false
-	}
+	return name != "." && slices.ContainsFunc(p.edges, func(e edges) bool { return e.fit(name) }) && p.covers(name)
+}
+
+func (p Patterns) covers(name string) bool {
 	t, err := capability.Path(capability.FSRead, capability.DefaultCorpus, name)
 	if err != nil {
 		t, err = capability.Path(capability.FSRead, capability.DefaultCorpus, spellable(name))

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"errors"
@@ -30,8 +31,10 @@ type Snapshot struct {
 // NewSnapshot sorts entries and drops those that are absent. Of two with the
 // same object the later one counts. What is no state that can be observed is
 // Unreadable.
-func NewSnapshot(entries []Entry) *Snapshot {
-	sorted := slices.Clone(entries)
+func NewSnapshot(entries []Entry) *Snapshot { return newSnapshot(slices.Clone(entries)) }
+
+// newSnapshot keeps the slice.
+func newSnapshot(sorted []Entry) *Snapshot {
 	byObject := func(a, b Entry) int { return strings.Compare(string(a.Object), string(b.Object)) }
 	if !slices.IsSortedFunc(sorted, byObject) {
 		slices.SortStableFunc(sorted, byObject)
@@ -94,21 +97,43 @@ func (s *Snapshot) Text() []byte { return Format(s.entries) }
 
 // Root is the SHA-256 of the text.
 func (s *Snapshot) Root() Digest {
-	s.rooted.Do(func() { s.root = sha256.Sum256(s.Text()) })
+	s.rooted.Do(func() { s.root = rootOf(s.entries) })
 	return s.root
+}
+
+// rootOf is the digest of what Format writes, of which it has a piece at a time.
+func rootOf(entries []Entry) Digest {
+	const piece = 4 << 10
+	h, b := sha256.New(), make([]byte, 0, piece)
+	for _, e := range entries {
+		if len(b)+e.size() > piece {
+			h.Write(b)
+			b = b[:0]
+		}
+		b = e.append(b)
+	}
+	h.Write(b)
+	return Digest(h.Sum(b[:0]))
 }
 
 // Format writes entries in their order, a line each.
 func Format(entries []Entry) []byte {
 	size := 0
 	for _, e := range entries {
-		size += len(e.State) + len(e.Object) + 2
+		size += e.size()
 	}
 	b := make([]byte, 0, size)
 	for _, e := range entries {
-		b = append(append(append(append(b, e.State...), ' '), e.Object...), '\n')
+		b = e.append(b)
 	}
 	return b
+}
+
+// size is the length of the entry's line, and append writes it.
+func (e Entry) size() int { return len(e.State) + len(e.Object) + 2 }
+
+func (e Entry) append(b []byte) []byte {
+	return append(append(append(append(b, e.State...), ' '), e.Object...), '\n')
 }
 
 // Parse reads what Format wrote of entries sorted by object, no two alike, with
@@ -116,7 +141,7 @@ func Format(entries []Entry) []byte {
 // snapshot. Its error is [ErrSnapshot] with the line. The entries share memory
 // with one copy of the text.
 func Parse(text []byte) ([]Entry, error) {
-	var out []Entry
+	out := make([]Entry, 0, bytes.Count(text, []byte{'\n'}))
 	rest := string(text)
 	for n := 1; rest != ""; n++ {
 		line, more, ended := strings.Cut(rest, "\n")
@@ -161,5 +186,5 @@ func Diff(before, after *Snapshot) []Change {
 
 // Apply is the snapshot that s becomes with entries, in which absent removes.
 func (s *Snapshot) Apply(entries []Entry) *Snapshot {
-	return NewSnapshot(append(slices.Clone(s.entries), entries...))
+	return newSnapshot(slices.Concat(s.entries, entries))
 }

@@ -136,3 +136,18 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// The root is that of the whole text, however long it and its lines are.
+func TestRootOfMuch(t *testing.T) {
+	var entries []corpus.Entry
+	for i, long := range []int{1, 4000, 4030, 4096, 20_000} {
+		for j := range 6 {
+			name := corpus.Name("work", strings.Repeat("n", long)+strings.Repeat("x", i*j))
+			entries = append(entries, corpus.Entry{Object: name, State: corpus.State(strings.Repeat("a", 64))})
+			s := corpus.NewSnapshot(entries)
+			if text := string(s.Text()); s.Root() != hash(text) || s.Root() == hash(text[1:]) {
+				t.Fatalf("of %d entries, %d bytes", s.Len(), len(text))
+			}
+		}
+	}
+}

@@ -84,9 +84,8 @@ func (f Facts) digest() State {
 	b := make([]byte, 0, 192)
 	b = append(b, "iff/object/v1 "...)
 	b = append(append(b, f.Kind...), ' ')
-	mode := strconv.FormatUint(uint64(f.Mode&0o7777), 8)
-	b = append(b, "0000"[:4-len(mode)]...)
-	b = append(append(b, mode...), ' ')
+	m := f.Mode
+	b = append(b, '0'+byte(m>>9&7), '0'+byte(m>>6&7), '0'+byte(m>>3&7), '0'+byte(m&7), ' ')
 	b = append(strconv.AppendUint(b, uint64(f.UID), 10), ' ')
 	b = append(strconv.AppendUint(b, uint64(f.GID), 10), ' ')
 	b = append(appendDigest(b, f.Xattrs), ' ')

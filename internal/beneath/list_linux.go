@@ -1,8 +1,9 @@
 package beneath
 
 import (
-	"bytes"
 	"encoding/binary"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,13 +26,15 @@ func (n *node) list(max int) ([]Entry, error) {
 		if err != nil || size == 0 {
 			return entries, err
 		}
-		if entries, err = n.appendEntries(entries, block[:size], max); err != nil {
+		if entries, err = n.appendEntries(entries, string(block[:size]), max); err != nil {
 			return nil, err
 		}
 	}
 }
 
-func (n *node) appendEntries(entries []Entry, block []byte, max int) ([]Entry, error) {
+// appendEntries takes the names of a block, which share its memory.
+func (n *node) appendEntries(entries []Entry, block string, max int) ([]Entry, error) {
+	entries = slices.Grow(entries, len(block)/direntSize)
 	for len(block) > 0 {
 		name, kind, rest, ok := nextEntry(block)
 		if !ok {
@@ -56,22 +59,24 @@ func (n *node) appendEntries(entries []Entry, block []byte, max int) ([]Entry, e
 	return entries, nil
 }
 
+// direntSize is the length of an entry with a name of common length.
+const direntSize = 40
+
 // nextEntry takes one struct linux_dirent64 off a block: inode (8 bytes), offset (8), length of this entry (2), type (1), name
 // up to a NUL. An entry that does not fit, or whose name could lead elsewhere, is not ok.
-func nextEntry(block []byte) (name string, kind Kind, rest []byte, ok bool) {
+func nextEntry(block string) (name string, kind Kind, rest string, ok bool) {
 	const head = 19
 	if len(block) < head {
-		return "", 0, nil, false
+		return "", 0, "", false
 	}
-	length := int(binary.NativeEndian.Uint16(block[16:]))
+	length := int(binary.NativeEndian.Uint16([]byte(block[16:18])))
 	if length <= head || length > len(block) {
-		return "", 0, nil, false
+		return "", 0, "", false
 	}
-	text := block[head:length]
-	end := bytes.IndexByte(text, 0)
-	if end <= 0 || bytes.IndexByte(text[:end], '/') >= 0 {
-		return "", 0, nil, false
+	name, _, ended := strings.Cut(block[head:length], "\x00")
+	if name == "" || !ended || strings.IndexByte(name, '/') >= 0 {
+		return "", 0, "", false
 	}
 	// A directory entry's type is the file type of a mode, without its lower 12 bits.
-	return string(text[:end]), kindOf(uint32(block[18]) << 12), block[length:], true
+	return name, kindOf(uint32(block[18]) << 12), block[length:], true
 }

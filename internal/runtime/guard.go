@@ -70,8 +70,8 @@ func newGuard(p Parts) (*guard, error) {
 		if loaded {
 			subject = k.Subject.String()
 		}
-		g.add(name, subject, dir)
-		if err := g.remember(follow("/", dir), len(g.skills)-1); err != nil && loaded {
+		real := g.add(name, subject, dir)
+		if err := g.remember(real, len(g.skills)-1); err != nil && loaded {
 			return nil, fmt.Errorf("guard skill %s: %w", name, err)
 		}
 	}
@@ -101,13 +101,15 @@ func rootsOf(corpora []Corpus, files corpus.Patterns) (*guard, error) {
 	return g, nil
 }
 
-// add notes the directory of a skill, and where links lead from it.
-func (g *guard) add(name, subject, dir string) {
+// add notes the directory of a skill, and where links lead from it, which it
+// returns.
+func (g *guard) add(name, subject, dir string) (real string) {
 	dir = filepath.Clean(dir)
-	if real := follow("/", dir); real != dir {
+	if real = follow("/", dir); real != dir {
 		g.add(name, subject, real)
 	}
 	g.skills = append(g.skills, guardedSkill{name, subject, dir, fold(dir), make(map[string]string)})
+	return real
 }
 
 // GuardOf says of an object whether it is guarded by its path: for verdicts,
@@ -134,8 +136,8 @@ func (g *guard) remember(dir string, at int) error {
 		if err != nil {
 			return err
 		}
-		if i, _, ok := look(path); ok {
-			g.inodes[i] = at
+		if s := look(path); s.there {
+			g.inodes[s.inode] = at
 		}
 		if rel, ok := below(dir, path); ok {
 			k.files[fold(rel)] = rel
@@ -157,14 +159,14 @@ func (g *guard) Find(objects []corpus.Object) (gate.Guarded, bool) {
 		if !ok {
 			continue
 		}
-		path := filepath.Join(root, o.Path())
-		if found, ok := g.at(path, follow(root, o.Path())); ok {
+		path, w := filepath.Join(root, o.Path()), trail(root, o.Path())
+		if found, ok := g.at(path, w); ok {
 			if found.Route != "link" {
 				found.Object = o
 			}
 			return found, true
 		}
-		if found, ok := g.below(o, path, objects); ok {
+		if found, ok := g.below(o, path, w, objects); ok {
 			return found, true
 		}
 		if strings.ContainsAny(o.Path(), `%\`) { // odd enough for somebody to read it in another way
@@ -178,7 +180,8 @@ func (g *guard) Find(objects []corpus.Object) (gate.Guarded, bool) {
 }
 
 // at says whether a path, or what links on it lead to, is guarded.
-func (g *guard) at(path, real string) (gate.Guarded, bool) {
+func (g *guard) at(path string, w way) (gate.Guarded, bool) {
+	real := w.end
 	if found, ok := g.named(path, "path"); ok {
 		return found, true
 	}
@@ -187,7 +190,7 @@ func (g *guard) at(path, real string) (gate.Guarded, bool) {
 			return found, true
 		}
 	}
-	if found, ok := g.aliased(real); ok {
+	if found, ok := g.aliased(w); ok {
 		return found, true
 	}
 	if found, ok := g.led(path); ok || real == path {
@@ -196,17 +199,15 @@ func (g *guard) at(path, real string) (gate.Guarded, bool) {
 	return g.led(real)
 }
 
-// aliased says whether a path is, or lies in, a file or directory of a skill by
-// another name.
-func (g *guard) aliased(real string) (gate.Guarded, bool) {
+// aliased says whether the end of a way is, or lies in, a file or directory of a
+// skill by another name.
+func (g *guard) aliased(w way) (gate.Guarded, bool) {
 	if len(g.inodes) == 0 {
 		return gate.Guarded{}, false
 	}
-	for p := range above(real) {
-		if i, _, ok := look(p); ok {
-			if at, ok := g.inodes[i]; ok {
-				return g.found(g.skills[at], real, "inode"), true
-			}
+	for s := range w.sights() {
+		if at, ok := g.inodes[s.inode]; ok && s.there {
+			return g.found(g.skills[at], w.end, "inode"), true
 		}
 	}
 	return gate.Guarded{}, false
@@ -268,7 +269,7 @@ func (g *guard) found(k guardedSkill, path, route string) gate.Guarded {
 
 // below says whether a directory holds something guarded, or would where it is
 // to be renamed to.
-func (g *guard) below(o corpus.Object, path string, all []corpus.Object) (found gate.Guarded, is bool) {
+func (g *guard) below(o corpus.Object, path string, w way, all []corpus.Object) (found gate.Guarded, is bool) {
 	low := fold(path)
 	for _, k := range g.skills {
 		if inside(path, k.dir) || inside(low, k.folded) {
@@ -279,7 +280,7 @@ func (g *guard) below(o corpus.Object, path string, all []corpus.Object) (found 
 		found.Object, found.Route = o, "parent"
 		return found, true
 	}
-	if _, dir, ok := look(path); !ok || !dir {
+	if !w.lies(path).dir {
 		return found, false
 	}
 	n := 0
@@ -302,10 +303,9 @@ func (g *guard) below(o corpus.Object, path string, all []corpus.Object) (found 
 // below another object of the call.
 func (g *guard) entry(o corpus.Object, dir, p string, all []corpus.Object) (gate.Guarded, bool) {
 	if len(g.inodes) > 0 {
-		if i, _, ok := look(p); ok {
-			if at, ok := g.inodes[i]; ok {
-				return gate.Guarded{Name: g.skills[at].name, Subject: g.skills[at].subject}, true
-			}
+		s := look(p)
+		if at, ok := g.inodes[s.inode]; ok && s.there {
+			return gate.Guarded{Name: g.skills[at].name, Subject: g.skills[at].subject}, true
 		}
 	}
 	rel, err := filepath.Rel(dir, p)

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,14 +37,15 @@ func (g *guard) seeLinks(before, now map[string]*corpus.Snapshot) error {
 	for _, r := range g.roots {
 		if before[r.corpus] == nil || now[r.corpus] == nil {
 			changed = true
-			if err := next.walk(r.dir); err != nil {
+			left := maxWalked
+			if err := next.walk(r.dir, &left); err != nil {
 				return err
 			}
 			continue
 		}
 		for _, c := range corpus.Diff(before[r.corpus], now[r.corpus]) {
 			path := filepath.Join(r.dir, c.Object.Path())
-			is := isLink(path)
+			is := look(path).link
 			if changed = changed || is || next.known[path]; is {
 				next.known[path] = true
 			}
@@ -58,38 +58,39 @@ func (g *guard) seeLinks(before, now map[string]*corpus.Snapshot) error {
 	return nil
 }
 
-func isLink(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode()&fs.ModeSymlink != 0
-}
-
-// walk notes the links below a directory. What cannot be listed leads nobody
-// anywhere.
-func (l *links) walk(dir string) error {
-	n := 0
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch n++; {
-		case n > maxWalked:
-			return errTooMany
-		case err != nil && d != nil && d.IsDir():
-			return filepath.SkipDir
-		case err == nil && d.Type()&fs.ModeSymlink != 0:
-			l.known[path] = true
-		}
+// walk notes the links below a directory, in which there may be left more objects.
+// What cannot be listed leads nobody anywhere.
+func (l *links) walk(dir string, left *int) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
 		return nil
-	})
+	}
+	if *left -= len(entries); *left < 0 {
+		return errTooMany
+	}
+	for _, e := range entries {
+		switch {
+		case e.Type()&fs.ModeSymlink != 0:
+			l.known[filepath.Join(dir, e.Name())] = true
+		case e.IsDir():
+			if err := l.walk(filepath.Join(dir, e.Name()), left); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // resolve follows the links.
 func (g *guard) resolve(l *links) {
 	l.to, l.inodes = make(map[string][]string), make(map[inode][]string)
 	for path := range l.known {
-		if !isLink(path) {
+		if !look(path).link {
 			delete(l.known, path)
 			continue
 		}
-		end, way := trail("/", path)
-		for _, p := range append(way, end) {
+		w := trail("/", path)
+		for _, p := range append(w.links, w.end) {
 			if key := fold(p); p != path && !slices.Contains(l.to[key], path) {
 				l.to[key] = append(l.to[key], path)
 			}
@@ -97,8 +98,8 @@ func (g *guard) resolve(l *links) {
 		if _, ok := g.controls(path); !ok {
 			continue
 		}
-		if i, _, ok := look(end); ok {
-			l.inodes[i] = append(l.inodes[i], path)
+		if s := w.lies(w.end); s.there {
+			l.inodes[s.inode] = append(l.inodes[s.inode], path)
 		}
 	}
 }
@@ -113,8 +114,8 @@ func (g *guard) led(path string) (gate.Guarded, bool) {
 	for p := range above(path) {
 		rest, _ := below(p, path)
 		froms := l.to[fold(p)]
-		if i, _, ok := l.look(p); ok {
-			froms = slices.Concat(froms, l.inodes[i])
+		if s := l.look(p); s.there {
+			froms = slices.Concat(froms, l.inodes[s.inode])
 		}
 		for _, from := range froms {
 			name, ok := g.controls(filepath.Join(from, rest))
@@ -127,9 +128,9 @@ func (g *guard) led(path string) (gate.Guarded, bool) {
 }
 
 // look is look where it can tell something.
-func (l *links) look(path string) (i inode, dir, ok bool) {
+func (l *links) look(path string) sight {
 	if len(l.inodes) == 0 {
-		return i, false, false
+		return sight{}
 	}
 	return look(path)
 }
@@ -137,7 +138,7 @@ func (l *links) look(path string) (i inode, dir, ok bool) {
 // holds says whether a directory holds what a link of a control file leads to.
 func (g *guard) holds(dir string) (gate.Guarded, bool) {
 	l := g.links.Load()
-	if l == nil {
+	if l == nil || len(l.to) == 0 {
 		return gate.Guarded{}, false
 	}
 	low := fold(dir)
@@ -166,19 +167,6 @@ func (g *guard) controls(path string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// above are a path and all directories above it.
-func above(path string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for {
-			up := filepath.Dir(path)
-			if !yield(path) || up == path {
-				return
-			}
-			path = up
-		}
-	}
 }
 
 // object is the object at a path; empty in no corpus.

@@ -1,8 +1,10 @@
 package runtime
 
 import (
+	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,18 +34,28 @@ func below(dir, path string) (string, bool) {
 // maxLinks is how many links are followed on one path: as many as systems do.
 const maxLinks = 40
 
+// sight is one look at a path, without following a link at its end. The zero value
+// is of nothing.
+type sight struct {
+	inode            inode
+	dir, link, there bool
+}
+
 // follow is where a text leads from a directory without links, as the system
 // goes: links are followed wherever they lead, also to what is not there, and ..
 // goes up from where a link has led. In a loop of links it stays.
-func follow(dir, text string) string {
-	end, _ := trail(dir, text)
-	return end
+func follow(dir, text string) string { return trail(dir, text).end }
+
+// way is where a text leads from a directory, and what was seen on it.
+type way struct {
+	end   string
+	links []string // that were followed
+	seen  []sight  // of the end and directories above it, the end last
 }
 
-// trail is follow, and the links on the way.
-func trail(dir, text string) (at string, way []string) {
-	at = dir
-	links := 0
+// trail is follow, and the way.
+func trail(dir, text string) way {
+	w := way{end: filepath.Clean(dir)}
 	for rest := text; rest != ""; {
 		var name string
 		name, rest, _ = strings.Cut(rest, "/")
@@ -51,23 +63,71 @@ func trail(dir, text string) (at string, way []string) {
 		case "", ".":
 			continue
 		case "..":
-			at = filepath.Dir(at)
+			w.end, w.seen = up(w.end), w.seen[:max(0, len(w.seen)-1)]
 			continue
 		}
-		next := filepath.Join(at, name)
-		to, err := os.Readlink(next) // an error: it is none, or not there
-		if err != nil || links >= maxLinks {
-			at = next
-			continue
+		next := w.end + "/" + name
+		if w.end == "/" {
+			next = "/" + name
 		}
-		links++
-		way = append(way, next)
-		if filepath.IsAbs(to) {
-			at = "/"
+		at := look(next)
+		if at.link && len(w.links) < maxLinks {
+			if to, err := os.Readlink(next); err == nil {
+				w.links = append(w.links, next)
+				if filepath.IsAbs(to) {
+					w.end, w.seen = "/", nil
+				}
+				rest = to + "/" + rest
+				continue
+			}
 		}
-		rest = to + "/" + rest
+		w.end, w.seen = next, append(w.seen, at)
 	}
-	return at, way
+	return w
+}
+
+// sights are what lies at the end of a way and at the directories above it, each
+// looked at once.
+func (w way) sights() iter.Seq[sight] {
+	return func(yield func(sight) bool) {
+		at := w.end
+		for _, s := range slices.Backward(w.seen) {
+			if !yield(s) {
+				return
+			}
+			at = up(at)
+		}
+		for p := range above(at) {
+			if !yield(look(p)) {
+				return
+			}
+		}
+	}
+}
+
+// lies is what lies at a path: the end of the way, if that leads there without a
+// link.
+func (w way) lies(path string) sight {
+	if n := len(w.seen); n > 0 && w.end == path {
+		return w.seen[n-1]
+	}
+	return look(path)
+}
+
+// above are a path and all directories above it.
+func above(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for ; yield(path) && path != "/"; path = up(path) {
+		}
+	}
+}
+
+// up is the directory above a path, / of /.
+func up(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		return path[:i]
+	}
+	return "/"
 }
 
 // fold is a path as those may take it to whom several spellings are one: without

@@ -21,18 +21,17 @@ func (g *guard) Tells(objects []corpus.Object) []string {
 		if !ok {
 			continue
 		}
-		path, real := filepath.Join(root, o.Path()), follow(root, o.Path())
+		path, w := filepath.Join(root, o.Path()), trail(root, o.Path())
+		real := w.end
 		lowPath, lowReal := fold(path), fold(real)
 		for _, k := range g.skills {
 			if inside(k.dir, path) || inside(k.dir, real) || inside(k.folded, lowPath) || inside(k.folded, lowReal) {
 				tell(k)
 			}
 		}
-		for p := range above(real) {
-			if i, _, ok := look(p); ok {
-				if at, ok := g.inodes[i]; ok {
-					tell(g.skills[at])
-				}
+		for s := range w.sights() {
+			if at, ok := g.inodes[s.inode]; ok && s.there {
+				tell(g.skills[at])
 			}
 		}
 	}

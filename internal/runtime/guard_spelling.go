@@ -47,10 +47,10 @@ func (g *guard) spellings(root, path string) (gate.Guarded, bool) {
 // spelled looks at a text from a directory: cleaned as text, and as the system
 // goes.
 func (g *guard) spelled(dir, text string) (gate.Guarded, bool) {
-	real := follow(dir, text)
-	found, ok := g.at(filepath.Join(dir, text), real)
+	w := trail(dir, text)
+	found, ok := g.at(filepath.Join(dir, text), w)
 	if !ok {
-		found, ok = g.at(real, real)
+		found, ok = g.at(w.end, w)
 	}
 	if !ok {
 		return found, false

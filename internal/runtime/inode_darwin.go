@@ -9,12 +9,12 @@ type inode struct {
 	sec, nsec int64
 }
 
-// look says which inode a path has, without following a link at its end, and
-// whether it is a directory.
-func look(path string) (i inode, dir bool, ok bool) {
+// look looks at a path.
+func look(path string) sight {
 	var st unix.Stat_t
 	if unix.Lstat(path, &st) != nil {
-		return inode{}, false, false
+		return sight{}
 	}
-	return inode{uint64(st.Dev), st.Ino, st.Btim.Sec, st.Btim.Nsec}, uint32(st.Mode)&unix.S_IFMT == unix.S_IFDIR, true
+	kind := uint32(st.Mode) & unix.S_IFMT
+	return sight{inode{uint64(st.Dev), st.Ino, st.Btim.Sec, st.Btim.Nsec}, kind == unix.S_IFDIR, kind == unix.S_IFLNK, true}
 }

@@ -8,11 +8,11 @@ import "os"
 // file calls on such a system.
 type inode struct{ path string }
 
-// look says whether a path is there, and whether it is a directory.
-func look(path string) (i inode, dir bool, ok bool) {
+// look looks at a path.
+func look(path string) sight {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return inode{}, false, false
+		return sight{}
 	}
-	return inode{path}, info.IsDir(), true
+	return sight{inode{path}, info.IsDir(), info.Mode()&os.ModeSymlink != 0, true}
 }

@@ -161,7 +161,7 @@ func (h *Host) readBytes(ctx context.Context, fd int, f *found, k keeping) error
 }
 
 // block is what files are read into piece by piece, one after the other.
-type block [128 << 10]byte
+type block [32 << 10]byte
 
 func (h *Host) block() *block {
 	if b, ok := h.blocks.Get().(*block); ok {

@@ -27,29 +27,40 @@ type place struct {
 
 func (p *place) close() { p.h.sys.close(p.at) }
 
-// place opens the directory that an object is in. A parent that is not there is
-// not-found with the directory named.
+// place is parent, and what tells the directory from others.
 func (h *Host) place(r *root, o corpus.Object) (*place, error) {
-	dir, name := path.Split(o.Path())
-	if dir = strings.TrimSuffix(dir, "/"); dir == "" {
-		dir = "."
-	}
-	at, err := h.dir(r, dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, missing(corpus.Name(r.Corpus, dir), err)
-	}
+	at, name, err := h.parent(r, o)
 	if err != nil {
 		return nil, err
 	}
 	p := &place{h: h, root: r, object: o, at: at, name: name}
-	if p.id, err = h.sys.stat(at); err == nil && (r.folds || h.sys.folds(at)) {
-		err = h.spelled(at, name)
-	}
-	if err != nil {
+	if p.id, err = h.sys.stat(at); err != nil {
 		p.close()
 		return nil, err
 	}
 	return p, nil
+}
+
+// parent opens the directory that an object is in. One that is not there is
+// not-found with the directory named.
+func (h *Host) parent(r *root, o corpus.Object) (at int, name string, err error) {
+	dir, name := path.Split(o.Path())
+	if dir = strings.TrimSuffix(dir, "/"); dir == "" {
+		dir = "."
+	}
+	at, folds, err := h.reach(r, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return -1, "", missing(corpus.Name(r.Corpus, dir), err)
+	}
+	if err == nil && folds {
+		if err = h.spelled(at, name); err != nil {
+			h.sys.close(at)
+		}
+	}
+	if err != nil {
+		return -1, "", err
+	}
+	return at, name, nil
 }
 
 // missing is a refusal that names the directory that is not there.
@@ -69,18 +80,27 @@ func (p *place) still() bool {
 	return err == nil && now.same(p.id)
 }
 
-// dir opens a directory below a root. Where two spellings may mean one name it
-// goes step by step and accepts only the one that is listed.
+// dir opens a directory below a root.
 func (h *Host) dir(r *root, dir string) (int, error) {
-	fd, err := h.sys.dir(r.fd, dir)
+	fd, _, err := h.reach(r, dir)
+	return fd, err
+}
+
+// reach is dir, and says whether two spellings may mean one name there. Where they
+// may it goes step by step and accepts only the one that is listed.
+func (h *Host) reach(r *root, dir string) (fd int, folds bool, err error) {
+	fd, err = h.sys.dir(r.fd, dir)
 	if errors.Is(err, syscall.ENOTDIR) {
 		// Said of a link too. The second look is for the reason alone.
 		if st, again := h.sys.lstat(r.fd, dir); again == nil && st.kind == corpus.Link {
 			err = syscall.ELOOP
 		}
 	}
-	if err != nil || dir == "." || !r.folds && !h.sys.folds(fd) {
-		return fd, err
+	if err != nil {
+		return -1, false, err
+	}
+	if folds = r.folds || h.sys.folds(fd); dir == "." || !folds {
+		return fd, folds, nil
 	}
 	h.sys.close(fd)
 	at := r.fd
@@ -94,11 +114,11 @@ func (h *Host) dir(r *root, dir string) (int, error) {
 			h.sys.close(at)
 		}
 		if err != nil {
-			return -1, err
+			return -1, false, err
 		}
 		at = next
 	}
-	return at, nil
+	return at, r.folds || h.sys.folds(at), nil
 }
 
 // spelled refuses a name that is there under another spelling only.
@@ -136,9 +156,11 @@ func (h *Host) probe(at int) bool {
 				continue
 			}
 			asked = true
-			a, errA := h.sys.lstat(at, name)
-			b, errB := h.sys.lstat(at, other)
-			if errA == nil && errB == nil && a.same(b) {
+			b, err := h.sys.lstat(at, other)
+			if err != nil {
+				continue
+			}
+			if a, err := h.sys.lstat(at, name); err == nil && a.same(b) {
 				return true
 			}
 		}

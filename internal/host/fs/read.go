@@ -3,6 +3,7 @@ package fs
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io/fs"
 	"unicode/utf8"
@@ -105,15 +106,17 @@ func (v view) list(ctx context.Context, dir corpus.Object) (listResult, error) {
 	case f.Facts.Kind != corpus.Directory:
 		return listResult{}, wrong(gate.NotADirectory, "a %s; use op read or stat", f.Facts.Kind)
 	}
-	names, err := v.listed(dir)
+	at, err := v.h.dir(v.root, dir.Path())
+	if err == nil {
+		defer v.h.sys.close(at)
+	} else if _, made := v.overlaid(dir); !made || !errors.Is(err, fs.ErrNotExist) {
+		return listResult{}, err
+	}
+	names, err := v.listed(at, dir)
 	if err != nil {
 		return listResult{}, err
 	}
 	out := listResult{Entries: []entry{}}
-	at, err := v.h.dir(v.root, dir.Path())
-	if err == nil {
-		defer v.h.sys.close(at)
-	}
 	for _, name := range names {
 		if reserved(name) {
 			continue

@@ -134,7 +134,7 @@ func (k *kernel) names(at int, most int) ([]string, error) {
 	}
 	defer k.close(fd)
 	var out []string
-	block := make([]byte, 512+32*min(most, 256)) // not on the stack, which would grow for it
+	block := make([]byte, 512+32*min(most, 100)) // not on the stack, which would grow for it
 	for {
 		n := 0
 		err := retry(func() (err error) {

@@ -2,7 +2,6 @@ package fs
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"slices"
 	"strings"
@@ -35,6 +34,9 @@ func (v view) look(ctx context.Context, o corpus.Object, k keeping) (found, erro
 		}
 		return f, nil
 	}
+	if v.staged == nil {
+		return v.world(ctx, o, k)
+	}
 	if parent, ok := o.Parent(); ok {
 		if dir, ok := v.overlaid(parent); ok {
 			switch {
@@ -58,12 +60,12 @@ func (v view) world(ctx context.Context, o corpus.Object, k keeping) (found, err
 	if o.IsRoot() {
 		return v.top()
 	}
-	p, err := v.h.place(v.root, o)
+	at, name, err := v.h.parent(v.root, o)
 	if err != nil {
 		return found{}, err
 	}
-	defer p.close()
-	return v.h.look(ctx, p.at, p.name, k)
+	defer v.h.sys.close(at)
+	return v.h.look(ctx, at, name, k)
 }
 
 func (v view) top() (found, error) {
@@ -159,17 +161,11 @@ func (h *Host) sorted(at int, most int) ([]string, error) {
 	return names, err
 }
 
-// listed are the names in a directory as the session sees it.
-func (v view) listed(dir corpus.Object) ([]string, error) {
-	fd, err := v.h.dir(v.root, dir.Path())
-	_, made := v.overlaid(dir)
-	if err != nil && !(made && errors.Is(err, fs.ErrNotExist)) {
-		return nil, err
-	}
-	var names []string
-	if err == nil {
-		defer v.h.sys.close(fd)
-		if names, err = v.h.sorted(fd, MaxList); err != nil {
+// listed are the names in a directory as the session sees it; at is that
+// directory, or -1 where it is staged alone.
+func (v view) listed(at int, dir corpus.Object) (names []string, err error) {
+	if at >= 0 {
+		if names, err = v.h.sorted(at, MaxList); err != nil {
 			return nil, err
 		}
 	}

@@ -49,16 +49,16 @@ func TestFingerprint(t *testing.T) {
 		o := observer(t, root, func() time.Time { return changed.Add(age) })
 		s, err := o.Snapshot(t.Context())
 		truth := stateBy(t, s, err)
-		lie := (*o.known.Load())["work/f"]
+		lie := *(*o.known.Load())["work/f"]
 		if lie.settled != trusted {
 			t.Errorf("seen %v after the change it has a fingerprint: %v", age, lie.settled)
 		}
 		lie.state = bogus
-		o.known.Store(&prints{"work/f": lie})
+		o.known.Store(&prints{"work/f": &lie})
 		if s, err = o.Snapshot(t.Context()); (stateBy(t, s, err) == bogus) != trusted {
 			t.Errorf("seen %v after the change, the fingerprint is used: %v", age, !trusted)
 		}
-		o.known.Store(&prints{"work/f": lie})
+		o.known.Store(&prints{"work/f": &lie})
 		if states, err := o.Read(t.Context(), []corpus.Object{"work/f"}); err != nil || states[0] != truth {
 			t.Errorf("Read trusts a fingerprint: %v", err)
 		}
@@ -81,7 +81,7 @@ func TestFingerprintForgetsNothing(t *testing.T) {
 	o := observer(t, root, later)
 	s, err := o.Snapshot(t.Context())
 	truth := stateBy(t, s, err)
-	seen := (*o.known.Load())["work/f"]
+	seen := *(*o.known.Load())["work/f"]
 	seen.state = bogus
 	for what, change := range map[string]func(f *beneath.Facts){
 		"times and inode": func(f *beneath.Facts) { f.Stamp = beneath.Stamp{} },
@@ -94,7 +94,7 @@ func TestFingerprintForgetsNothing(t *testing.T) {
 	} {
 		other := seen
 		change(&other.facts)
-		o.known.Store(&prints{"work/f": other})
+		o.known.Store(&prints{"work/f": &other})
 		if s, err := o.Snapshot(t.Context()); stateBy(t, s, err) != truth {
 			t.Errorf("a fingerprint with another %s is trusted", what)
 		}
@@ -106,7 +106,7 @@ func TestFew(t *testing.T) {
 	found := func(n int, size int64) prints {
 		p := make(prints)
 		for i := range n {
-			p[corpus.Name("work", strconv.Itoa(i))] = seen{facts: beneath.Facts{Size: size}}
+			p[corpus.Name("work", strconv.Itoa(i))] = &seen{facts: beneath.Facts{Size: size}}
 		}
 		return p
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 // buffer is what files are read into, piece by piece.
-type buffer [128 << 10]byte
+type buffer [64 << 10]byte
 
 // seen is one object as it was found. Fresh facts are no fingerprint.
 type seen struct {
@@ -33,7 +33,7 @@ type seen struct {
 }
 
 // prints is what a snapshot found, by name. It holds every object, those without fingerprint too.
-type prints map[corpus.Object]seen
+type prints map[corpus.Object]*seen
 
 // few says that what was found is too little to share it among goroutines.
 func (p prints) few() bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/iff-run/iff/corpus"
@@ -18,7 +19,7 @@ const batch = 256
 type walk struct {
 	*Observer
 	known prints // what is here is not volatile
-	full  bool   // known holds no fingerprints
+	full  bool   // fingerprints do not count
 	stop  context.CancelCauseFunc
 	slots chan struct{} // one for each goroutine beside the caller's; nil has none
 
@@ -52,7 +53,7 @@ func (w *walk) each(ctx context.Context, n int, f func(i int) error) error {
 			w.stop(err)
 		}
 	}
-	for i := range n {
+	for i := range n - 1 {
 		select {
 		case w.slots <- struct{}{}:
 			others.Go(func() {
@@ -62,6 +63,9 @@ func (w *walk) each(ctx context.Context, n int, f func(i int) error) error {
 		default:
 			run(i)
 		}
+	}
+	if n > 0 {
+		run(n - 1) // beside which there is nothing left to do
 	}
 	others.Wait()
 	return context.Cause(ctx)
@@ -127,19 +131,13 @@ func (w *walk) rested(dir *beneath.Dir, before beneath.Facts, entries []beneath.
 
 // look observes the entries of a directory.
 func (w *walk) look(ctx context.Context, dir *beneath.Dir, at place, entries []beneath.Entry) (files, below []object, err error) {
-	parts := slices.Collect(slices.Chunk(entries, batch))
-	found := make([][]object, len(parts))
-	err = w.each(ctx, len(parts), func(i int) (err error) {
-		found[i], err = w.lookAt(ctx, dir, at, parts[i])
-		return err
-	})
+	if len(entries) <= batch { // as in most directories
+		files, err = w.lookAt(ctx, dir, at, entries)
+	} else {
+		files, err = w.lookTogether(ctx, dir, at, entries)
+	}
 	if err != nil {
 		return nil, nil, err
-	}
-	if len(found) == 1 {
-		files = found[0] // most directories, and no copy
-	} else {
-		files = slices.Concat(found...)
 	}
 	isDir := func(o object) bool {
 		return o.seen.facts.Kind == beneath.Directory && o.seen.state != corpus.Unreadable
@@ -152,12 +150,26 @@ func (w *walk) look(ctx context.Context, dir *beneath.Dir, at place, entries []b
 	return slices.DeleteFunc(files, isDir), below, nil
 }
 
+// lookTogether is lookAt, batch by batch.
+func (w *walk) lookTogether(ctx context.Context, dir *beneath.Dir, at place, entries []beneath.Entry) ([]object, error) {
+	parts := slices.Collect(slices.Chunk(entries, batch))
+	found := make([][]object, len(parts))
+	err := w.each(ctx, len(parts), func(i int) (err error) {
+		found[i], err = w.lookAt(ctx, dir, at, parts[i])
+		return err
+	})
+	return slices.Concat(found...), err
+}
+
 func (w *walk) lookAt(ctx context.Context, dir *beneath.Dir, at place, entries []beneath.Entry) ([]object, error) {
 	found := make([]object, 0, len(entries)+1) // room for the directory itself
 	for _, e := range entries {
 		name := corpus.Name(at.prefix, e.Name)
-		was, known := w.known[name]
-		was.settled = was.settled && !w.full
+		was := seen{}
+		last, known := w.known[name]
+		if known && !w.full {
+			was = *last
+		}
 		if !known && w.volatile.Names(name.Path()) { // what stands above it is not, or it would not be walked
 			continue
 		}
@@ -235,10 +247,12 @@ func (w *walk) beyond(reason Reason, at corpus.Object, bound int, what string) e
 func (w *walk) result() ([]corpus.Entry, prints) {
 	entries, all := make([]corpus.Entry, 0, w.count), make(prints, w.count)
 	for _, part := range w.found {
-		for _, o := range part {
+		for i := range part {
+			o := &part[i]
 			entries = append(entries, corpus.Entry{Object: o.name, State: o.seen.state})
-			all[o.name] = o.seen
+			all[o.name] = &o.seen
 		}
 	}
+	slices.SortFunc(entries, func(a, b corpus.Entry) int { return strings.Compare(string(a.Object), string(b.Object)) })
 	return entries, all
 }
