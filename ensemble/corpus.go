@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/skill"
@@ -35,36 +34,36 @@ type Corpus struct {
 	boxes  bool // there is a directory with more files than fit in a line of the log
 }
 
-// directories of a corpus, and what its files are called.
+// directories of a corpus, what its files are called, and a line in one of them.
 var directories = []struct {
 	name string
 	file func(r *rand.Rand, n int) string
-	text func(r *rand.Rand) string
+	text func(to []byte, r *rand.Rand) []byte
 }{
 	{"audit-logs", func(r *rand.Rand, n int) string {
 		return fmt.Sprintf("%s-%s-%03d.log", date(r), pick(r, "access-audit", "privileged-logins", "change-control", "key-ceremony"), n)
-	}, func(r *rand.Rand) string {
-		return fmt.Sprintf("%sT%02d:%02d:00Z user=%s action=%s result=ok\n", date(r), r.IntN(24), r.IntN(60), pick(r, people...), pick(r, "login", "export", "grant", "delete"))
+	}, func(to []byte, r *rand.Rand) []byte {
+		return fmt.Appendf(to, "%sT%02d:%02d:00Z user=%s action=%s result=ok\n", date(r), r.IntN(24), r.IntN(60), pick(r, people...), pick(r, "login", "export", "grant", "delete"))
 	}},
 	{"compliance", func(r *rand.Rand, n int) string {
 		return fmt.Sprintf("%s-FY%d-%03d.md", pick(r, "SOX-404-controls", "GDPR-processing-register", "ISO27001-statement", "retention-schedule"), 18+r.IntN(8), n)
-	}, func(r *rand.Rand) string {
-		return fmt.Sprintf("- Control %d.%d: %s, owner %s\n", r.IntN(9)+1, r.IntN(20), pick(r, "effective", "partly effective", "open"), pick(r, people...))
+	}, func(to []byte, r *rand.Rand) []byte {
+		return fmt.Appendf(to, "- Control %d.%d: %s, owner %s\n", r.IntN(9)+1, r.IntN(20), pick(r, "effective", "partly effective", "open"), pick(r, people...))
 	}},
 	{"finance", func(r *rand.Rand, n int) string {
 		return fmt.Sprintf("%d-Q%d-%s-%03d.csv", 2016+r.IntN(10), 1+r.IntN(4), pick(r, "balance-sheet", "cash-flow", "income-statement", "payroll"), n)
-	}, func(r *rand.Rand) string {
-		return fmt.Sprintf("%s,%d.%02d\n", pick(r, "receivables", "payables", "inventory", "goodwill", "salaries"), r.IntN(2_000_000), r.IntN(100))
+	}, func(to []byte, r *rand.Rand) []byte {
+		return fmt.Appendf(to, "%s,%d.%02d\n", pick(r, "receivables", "payables", "inventory", "goodwill", "salaries"), r.IntN(2_000_000), r.IntN(100))
 	}},
 	{"meetings", func(r *rand.Rand, n int) string {
 		return fmt.Sprintf("%s %s minutes %03d.md", date(r), pick(r, "Board", "Risk committee", "Staff", "Steering group"), n)
-	}, func(r *rand.Rand) string {
-		return fmt.Sprintf("%s: %s.\n", pick(r, people...), pick(r, "agreed to postpone", "asks for the figures", "reports no findings", "will follow up"))
+	}, func(to []byte, r *rand.Rand) []byte {
+		return fmt.Appendf(to, "%s: %s.\n", pick(r, people...), pick(r, "agreed to postpone", "asks for the figures", "reports no findings", "will follow up"))
 	}},
 	{"fixtures", func(r *rand.Rand, n int) string {
 		return fmt.Sprintf("%s-results-%03d.json", pick(r, "invoice-import", "payroll-run", "tax-tables", "ledger-close"), n)
-	}, func(r *rand.Rand) string {
-		return fmt.Sprintf("{\"case\": %d, \"passed\": %t}\n", r.IntN(1000), r.IntN(10) > 0)
+	}, func(to []byte, r *rand.Rand) []byte {
+		return fmt.Appendf(to, "{\"case\": %d, \"passed\": %t}\n", r.IntN(1000), r.IntN(10) > 0)
 	}},
 }
 
@@ -124,7 +123,7 @@ func (k *Kit) newCorpus(dir string, n, spares int, seed uint64, cast Cast) (*Cor
 	if err != nil {
 		return nil, err
 	}
-	c := &Corpus{base: base, texts: make(map[string]string)}
+	c := &Corpus{base: base}
 	if err := c.fill(k.of(cast), n, spares, seed, cast); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(base))
 	}
@@ -161,10 +160,8 @@ func (c *Corpus) fill(lib *library, n, spares int, seed uint64, cast Cast) error
 		}
 	}
 	r := rand.New(rand.NewPCG(seed, 0))
-	for i := range n + spares {
-		if err == nil {
-			err = c.addFile(r, i, i >= n)
-		}
+	if err == nil {
+		err = c.addFiles(r, n, spares)
 	}
 	if err == nil && spares > 0 {
 		err = c.addTree(r)
@@ -189,7 +186,7 @@ func (c *Corpus) oddities(n int, seed uint64) error {
 func (c *Corpus) addTree(r *rand.Rand) error {
 	err := c.mkdir(tree)
 	for i := range 4 {
-		err = errors.Join(err, c.write(fmt.Sprintf("%s/receipts-%d.csv", tree, i), directories[2].text(r), 0o644))
+		err = errors.Join(err, c.write(fmt.Sprintf("%s/receipts-%d.csv", tree, i), string(directories[2].text(nil, r)), 0o644))
 	}
 	return err
 }
@@ -203,20 +200,41 @@ func (c *Corpus) addSkill(name string, files []skillFile) error {
 	return err
 }
 
-func (c *Corpus) addFile(r *rand.Rand, i int, spare bool) error {
-	d := directories[r.IntN(len(directories))]
-	name := d.name + "/" + d.file(r, i)
-	var text strings.Builder
-	for range 1 + r.IntN(6) {
-		text.WriteString(d.text(r))
+// addFiles fills the directories that agents work in.
+func (c *Corpus) addFiles(r *rand.Rand, n, spares int) (err error) {
+	shelves := make([]*shelf, len(directories))
+	defer func() {
+		for _, s := range shelves {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	for i, d := range directories {
+		if shelves[i], err = openShelf(c.root, d.name); err != nil {
+			return err
+		}
 	}
-	c.texts[name] = text.String()
-	if spare {
-		c.spares = append(c.spares, name)
-	} else {
-		c.files = append(c.files, name)
+	c.texts = make(map[string]string, max(n+spares, 0))
+	var text []byte
+	for i := range n + spares {
+		at := r.IntN(len(directories))
+		d := directories[at]
+		name := d.file(r, i)
+		text = text[:0]
+		for range 1 + r.IntN(6) {
+			text = d.text(text, r)
+		}
+		if err := shelves[at].add(name, text, 0o644); err != nil {
+			return err
+		}
+		path := d.name + "/" + name
+		c.texts[path] = string(text)
+		if i < n {
+			c.files = append(c.files, path)
+		} else {
+			c.spares = append(c.spares, path)
+		}
 	}
-	return c.write(name, text.String(), 0o644)
+	return nil
 }
 
 // object is the object at a path.
@@ -260,16 +278,23 @@ func (c *Corpus) text(name string) (string, bool) {
 	return string(data), err == nil
 }
 
-// there lists the files below the directories that agents work in, sorted.
-func (c *Corpus) there() []string {
-	var out []string
+// there gives the files below the directories that agents work in, directory by
+// directory, sorted.
+func (c *Corpus) there(yield func(path string) bool) {
 	for _, d := range directories {
-		out = append(out, c.in(d.name)...)
+		for _, path := range c.in(d.name) {
+			if !yield(path) {
+				return
+			}
+		}
 	}
 	for _, d := range emptyDirectories {
-		out = append(out, c.in(d)...)
+		for _, path := range c.in(d) {
+			if !yield(path) {
+				return
+			}
+		}
 	}
-	return out
 }
 
 func (c *Corpus) in(dir string) []string {

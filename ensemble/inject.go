@@ -73,13 +73,19 @@ func (i *injection) spare() string {
 
 // any is a file that is there now.
 func (i *injection) any() string {
-	return pick(i.rand, slices.DeleteFunc(i.corpus.there(), func(path string) bool { return slices.Contains(i.taken, path) })...)
+	return pick(i.rand, slices.DeleteFunc(slices.Collect(i.corpus.there), func(path string) bool { return slices.Contains(i.taken, path) })...)
 }
 
 // ensure has the first agent make files, if agents have left fewer than a fault
 // needs.
 func (i *injection) ensure(ctx context.Context) error {
-	for n := len(i.corpus.there()); n < spares; n++ {
+	n := 0
+	for range i.corpus.there {
+		if n++; n == spares {
+			return nil
+		}
+	}
+	for ; n < spares; n++ {
 		if err := i.do(ctx, i.on("create", i.fresh()).call); err != nil {
 			return err
 		}

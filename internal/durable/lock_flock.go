@@ -23,9 +23,11 @@ func take(f *os.File) (Lock, error) {
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = &BusyError{f.Name(), holder(f)}
 	}
-	h := held{f: f}
+	h := &held{f: f}
 	if err == nil {
-		h.locked, err = f.Stat()
+		err = onDescriptor(f, "stat", func(fd int) error {
+			return uninterrupted(func() error { return syscall.Fstat(fd, &h.locked) })
+		})
 	}
 	if err == nil {
 		err = h.Held()
@@ -41,26 +43,27 @@ func take(f *os.File) (Lock, error) {
 // held is a lock file while the lock is held.
 type held struct {
 	f      *os.File
-	locked fs.FileInfo // an open file stays the one that it is
+	locked syscall.Stat_t // an open file stays the one that it is
 }
 
 // Held compares the open file with what its path names now.
-func (h held) Held() error {
+func (h *held) Held() error {
 	if err := onDescriptor(h.f, "lock", func(int) error { return nil }); err != nil { // it is closed
 		return &LostError{h.f.Name(), err}
 	}
-	there, err := os.Lstat(h.f.Name())
+	var there syscall.Stat_t
+	err := uninterrupted(func() error { return syscall.Lstat(h.f.Name(), &there) })
 	switch {
-	case err == nil && os.SameFile(h.locked, there):
+	case err == nil && there.Dev == h.locked.Dev && there.Ino == h.locked.Ino:
 		return nil
 	case err == nil || errors.Is(err, fs.ErrNotExist):
 		return &LostError{h.f.Name(), nil}
 	}
-	return &LostError{h.f.Name(), err}
+	return &LostError{h.f.Name(), &fs.PathError{Op: "lstat", Path: h.f.Name(), Err: err}}
 }
 
 // Close unlocks and does not leave that to the closing: a process that is just being started has the file open too.
-func (h held) Close() error {
+func (h *held) Close() error {
 	if _, err := h.f.Stat(); err != nil {
 		return err // it is closed
 	}

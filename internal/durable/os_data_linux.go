@@ -1,7 +1,6 @@
 package durable
 
 import (
-	"errors"
 	"os"
 	"syscall"
 )
@@ -11,13 +10,4 @@ func syncFile(f *os.File) error {
 	return onDescriptor(f, "fdatasync", func(fd int) error {
 		return uninterrupted(func() error { return syscall.Fdatasync(fd) })
 	})
-}
-
-// uninterrupted repeats what a signal interrupted, as os.File.Sync does, and nothing else.
-func uninterrupted(call func() error) error {
-	for {
-		if err := call(); !errors.Is(err, syscall.EINTR) {
-			return err
-		}
-	}
 }

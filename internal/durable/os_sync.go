@@ -3,6 +3,7 @@
 package durable
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -38,4 +39,13 @@ func onDescriptor(f *os.File, op string, call func(fd int) error) error {
 		return &fs.PathError{Op: op, Path: f.Name(), Err: err}
 	}
 	return nil
+}
+
+// uninterrupted repeats what a signal interrupted, as package os does, and nothing else.
+func uninterrupted(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
 }

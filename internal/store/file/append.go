@@ -103,7 +103,7 @@ func (s *Store) prepare(b audit.Batch) (full, err error) {
 			return full, err
 		}
 	}
-	return s.tail.grow(need, min(more, s.opts.SegmentBytes-s.tail.size))
+	return s.tail.grow(&s.blanks, need, min(more, s.opts.SegmentBytes-s.tail.size))
 }
 
 // begin starts a segment with room bytes of room. Only when they are on the disk is the room of the old one given back; only when that is
@@ -160,7 +160,7 @@ func (s *Store) blankFile(path string, size int64) error {
 	if err != nil {
 		return err
 	}
-	if _, err := blank(size, f.Write); err != nil {
+	if _, err := s.blanks.write(size, f.Write); err != nil {
 		_ = f.Close() // it is removed
 		return err
 	}

@@ -64,6 +64,7 @@ type Store struct {
 
 	owner    sync.Mutex // held by Append, Cut and Close; guards what follows
 	tail     *tail      // nil if there is no segment
+	blanks   blanks     // to prepare room with
 	appended int64      // bytes, through this Store
 	failed   error      // why nothing more is taken
 

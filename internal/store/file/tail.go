@@ -20,7 +20,7 @@ type tail struct {
 func (t *tail) room() int64 { return t.size - t.end }
 
 // grow sees to it that need bytes fit, and more of them if the disk has them. full says why they do not; then no line has changed.
-func (t *tail) grow(need, more int64) (full, err error) {
+func (t *tail) grow(b *blanks, need, more int64) (full, err error) {
 	if t.soiled {
 		if err := t.cut(t.end); err != nil {
 			return nil, err
@@ -31,7 +31,7 @@ func (t *tail) grow(need, more int64) (full, err error) {
 		return nil, nil
 	}
 	at := t.size
-	done, err := blank(max(missing, more), func(p []byte) (int, error) {
+	done, err := b.write(max(missing, more), func(p []byte) (int, error) {
 		n, err := t.file.WriteAt(p, at)
 		at += int64(n)
 		return n, err
@@ -102,11 +102,16 @@ func (t *tail) sync() error {
 // blankBytes is how many newlines are written at once.
 const blankBytes = 32 << 10
 
-// blank writes n newlines. It says how many were written for certain.
-func blank(n int64, write func([]byte) (int, error)) (done int64, err error) {
-	newlines := bytes.Repeat([]byte{'\n'}, int(min(n, blankBytes)))
+// blanks are newlines, made when they are first wanted.
+type blanks []byte
+
+// write writes n newlines. It says how many were written for certain.
+func (b *blanks) write(n int64, write func([]byte) (int, error)) (done int64, err error) {
+	if most := int(min(n, blankBytes)); len(*b) < most {
+		*b = bytes.Repeat([]byte{'\n'}, most)
+	}
 	for done < n {
-		p := newlines[:min(n-done, int64(len(newlines)))]
+		p := (*b)[:min(n-done, int64(len(*b)))]
 		wrote, err := write(p)
 		done += int64(wrote)
 		if err == nil && wrote < len(p) {
