@@ -3,6 +3,7 @@ package approval
 import (
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/iff-run/iff/record"
@@ -15,21 +16,47 @@ import (
 // human counts without. Whether a policy may approve this is for the caller to
 // know, as is whether q was answered before.
 func (q Question) Check(a Answer, root *trust.Root, now time.Time) error {
-	return run(checks(), q.claim(a, root, now))
+	return q.Pose().Check(a, root, now)
 }
 
-func (q Question) claim(a Answer, root *trust.Root, now time.Time) claim {
-	var view record.Hash
+// Posed is a question with what its answers are held against: that follows from the
+// question alone and is found out once, however often an answer is checked. It is
+// made by [Question.Pose], and safe for concurrent use. The zero value is no
+// question: nothing answers it.
+type Posed struct {
+	question  Question
+	unwritten error
+	shown     func() shown
+}
+
+// shown is what was shown of a question, and how the question stands in what is
+// signed.
+type shown struct{ view, item record.Hash }
+
+// Pose is the question as it is now.
+func (q Question) Pose() *Posed {
 	form, unwritten := q.wire()
-	if a.Signature != "" || a.View != (record.Hash{}) { // what says nothing of a view is not held against it
-		view = viewOf(q.render(form, unwritten))
-	}
-	return claim{
-		question: func() error { return q.check(unwritten) }, log: q.Log, fence: q.Fence, view: view,
-		item:   itemDigest(q.Session, q.Request, q.Seq, q.Envelope.Hash(), view),
-		answer: a, now: now,
+	return &Posed{q, unwritten, sync.OnceValue(func() shown {
+		view := viewOf(q.render(form, unwritten))
+		return shown{view, itemDigest(q.Session, q.Request, q.Seq, q.Envelope.Hash(), view)}
+	})}
+}
+
+// Check is [Question.Check].
+func (p *Posed) Check(a Answer, root *trust.Root, now time.Time) error {
+	return run(checks(), p.claim(a, root, now))
+}
+
+func (p *Posed) claim(a Answer, root *trust.Root, now time.Time) *claim {
+	q := p.question
+	c := &claim{
+		question: func() error { return q.check(p.unwritten) }, log: q.Log, fence: q.Fence, answer: a, now: now,
 		signer: func() (trust.Entry, error) { return liveSigner(root, a.Approver, now) },
 	}
+	if p.shown != nil && (a.Signature != "" || a.View != (record.Hash{})) { // what says nothing of a view is not held against it
+		c.shown = p.shown()
+	}
+	return c
 }
 
 // liveSigner is an entry of the root as it is now.
@@ -59,8 +86,7 @@ type claim struct {
 	question func() error // whether what is answered can be
 	log      string
 	fence    int64
-	item     record.Hash
-	view     record.Hash // of what had to be shown
+	shown    // what had to be shown; empty for an answer that says nothing of it
 	answer   Answer
 	signer   func() (trust.Entry, error)
 	now      time.Time
@@ -70,31 +96,35 @@ type claim struct {
 // check is one thing that must hold. It is named by the reason it refuses with.
 type check struct {
 	reason Reason
-	hold   func(claim) error
+	signed bool // it is of answers that have a signature
+	hold   func(*claim) error
 }
 
 // checks are all that must hold, in order.
 func checks() []check {
 	return []check{
-		{QuestionInvalid, func(c claim) error { return c.question() }},
-		{ChoiceInvalid, checkChoice},
-		{CauseInvalid, checkCause},
-		{ViewOther, checkView},
-		{Unsigned, checkSigned},
-		{Overfull, checkBare},
-		{NonceInvalid, signed(checkNonce)},
-		{Expired, signed(checkExpired)},
-		{TooLong, signed(checkTooLong)},
-		{BatchInvalid, signed(checkBatch)},
-		{NotInBatch, signed(checkInBatch)},
-		{SignerUnknown, signed(checkSigner)},
-		{NotApprover, signed(checkApprover)},
-		{BadSignature, signed(checkSignature)},
+		{QuestionInvalid, false, checkQuestion},
+		{ChoiceInvalid, false, checkChoice},
+		{CauseInvalid, false, checkCause},
+		{ViewOther, false, checkView},
+		{Unsigned, false, checkSigned},
+		{Overfull, false, checkBare},
+		{NonceInvalid, true, checkNonce},
+		{Expired, true, checkExpired},
+		{TooLong, true, checkTooLong},
+		{BatchInvalid, true, checkBatch},
+		{NotInBatch, true, checkInBatch},
+		{SignerUnknown, true, checkSigner},
+		{NotApprover, true, checkApprover},
+		{BadSignature, true, checkSignature},
 	}
 }
 
-func run(checks []check, c claim) error {
+func run(checks []check, c *claim) error {
 	for _, check := range checks {
+		if check.signed && c.answer.Signature == "" {
+			continue
+		}
 		if err := check.hold(c); err != nil {
 			return err
 		}
@@ -102,24 +132,16 @@ func run(checks []check, c claim) error {
 	return nil
 }
 
-// signed is a check of answers that have a signature.
-func signed(hold func(claim) error) func(claim) error {
-	return func(c claim) error {
-		if c.answer.Signature == "" {
-			return nil
-		}
-		return hold(c)
-	}
-}
+func checkQuestion(c *claim) error { return c.question() }
 
-func checkChoice(c claim) error {
+func checkChoice(c *claim) error {
 	if c.answer.Choice != record.Approve && c.answer.Choice != record.Deny {
 		return refuse(ChoiceInvalid, "%q is neither approve nor deny", c.answer.Choice)
 	}
 	return nil
 }
 
-func checkCause(c claim) error {
+func checkCause(c *claim) error {
 	switch c.answer.Cause {
 	case record.CauseHuman, record.CauseWebhook, record.CausePolicy:
 		return nil
@@ -131,7 +153,7 @@ func checkCause(c claim) error {
 	return refuse(CauseInvalid, "an answer %q because of %q", c.answer.Choice, c.answer.Cause)
 }
 
-func checkView(c claim) error {
+func checkView(c *claim) error {
 	a := c.answer
 	if a.View == (record.Hash{}) && a.Signature == "" || a.View == c.view {
 		return nil
@@ -139,7 +161,7 @@ func checkView(c claim) error {
 	return refuse(ViewOther, "what was shown is not what is asked; read the question again and answer that")
 }
 
-func checkSigned(c claim) error {
+func checkSigned(c *claim) error {
 	a := c.answer
 	if a.Signature != "" {
 		return nil
@@ -154,7 +176,7 @@ func checkSigned(c claim) error {
 }
 
 // checkBare keeps an answer from looking signed.
-func checkBare(c claim) error {
+func checkBare(c *claim) error {
 	a := c.answer
 	bare := a.Approver == "" && a.Nonce == "" && a.Expires.IsZero() && len(a.Batch) == 0
 	if a.Signature == "" && !bare {
@@ -166,28 +188,28 @@ func checkBare(c claim) error {
 	return nil
 }
 
-func checkNonce(c claim) error {
+func checkNonce(c *claim) error {
 	if !isNonce(c.answer.Nonce) {
 		return refuse(NonceInvalid, "the nonce is not 32 hex digits that were drawn at random; answer again")
 	}
 	return nil
 }
 
-func checkExpired(c claim) error {
+func checkExpired(c *claim) error {
 	if e := c.answer.Expires; c.now.IsZero() || !c.now.Add(-c.slack).Before(e) {
 		return refuse(Expired, "it held until %s; answer again", record.StampOf(e))
 	}
 	return nil
 }
 
-func checkTooLong(c claim) error {
+func checkTooLong(c *claim) error {
 	if e := c.answer.Expires; e.After(c.now.Add(MaxValidity + c.slack)) {
 		return refuse(TooLong, "it would hold until %s; at most %s from now", record.StampOf(e), MaxValidity)
 	}
 	return nil
 }
 
-func checkBatch(c claim) error {
+func checkBatch(c *claim) error {
 	batch := c.answer.Batch
 	if len(batch) == 1 || len(batch) > MaxBatch {
 		return refuse(BatchInvalid, "a batch of %d; list 2 to %d, or none for a question alone", len(batch), MaxBatch)
@@ -202,26 +224,26 @@ func checkBatch(c claim) error {
 	return nil
 }
 
-func checkInBatch(c claim) error {
+func checkInBatch(c *claim) error {
 	if batch := c.answer.Batch; len(batch) > 0 && !slices.Contains(batch, c.item) {
 		return refuse(NotInBatch, "the batch that was signed does not list this question")
 	}
 	return nil
 }
 
-func checkSigner(c claim) error {
+func checkSigner(c *claim) error {
 	_, err := c.signer()
 	return err
 }
 
-func checkApprover(c claim) error {
+func checkApprover(c *claim) error {
 	if e, err := c.signer(); err == nil && !e.Approver {
 		return refuse(NotApprover, "%s may not approve calls; use an approver's key", e.ID)
 	}
 	return nil
 }
 
-func checkSignature(c claim) error {
+func checkSignature(c *claim) error {
 	a := c.answer
 	items := a.Batch
 	if len(items) == 0 {

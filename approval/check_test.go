@@ -229,11 +229,58 @@ func TestCheckAccepts(t *testing.T) {
 	}
 }
 
+// What is found out once of a question that was posed is of the question alone: each
+// check looks at the answer, the root and the time anew. The mutant remembers that an
+// answer was good.
+func TestPosed(t *testing.T) {
+	q := question(t)
+	p := q.Pose()
+	if got := slips(t, q, p.Check); got != "" {
+		t.Errorf("after a good answer %s is good too", got)
+	}
+	good := make(map[string]bool)
+	mutant := func(a approval.Answer, r *trust.Root, at time.Time) error {
+		if good[a.Signature] {
+			return nil
+		}
+		err := p.Check(a, r, at)
+		good[a.Signature] = err == nil
+		return err
+	}
+	if slips(t, q, mutant) == "" {
+		t.Error("a memory of good answers is not found")
+	}
+}
+
+// slips names what a check lets through once it has seen a good answer.
+func slips(t *testing.T, q approval.Question, check func(approval.Answer, *trust.Root, time.Time) error) string {
+	r, a := root(t), sign(t, record.Approve, q)[0]
+	must(t, check(a, r, now))
+	other, denied := q, a
+	other.Request = "R-2"
+	denied.Choice = record.Deny
+	slip := ""
+	for what, err := range map[string]error{
+		"one that has expired": check(a, r, a.Expires),
+		"one without a root":   check(a, nil, now),
+		"another question's":   check(sign(t, record.Approve, other)[0], r, now),
+		"one that was altered": check(denied, r, now),
+		"none":                 check(approval.Answer{}, r, now),
+	} {
+		if err == nil {
+			slip = what
+		}
+	}
+	must(t, check(a, r, now))
+	return slip
+}
+
 func TestZeroFails(t *testing.T) {
 	r, q := root(t), question(t)
 	a := sign(t, record.Approve, q)[0]
 	refused(t, approval.Question{}.Check(a, r, now), approval.QuestionInvalid)
 	refused(t, approval.Question{}.Check(approval.Answer{}, r, now), approval.QuestionInvalid)
+	refused(t, new(approval.Posed).Check(a, r, now), approval.QuestionInvalid)
 	refused(t, q.Check(approval.Answer{}, r, now), approval.ChoiceInvalid)
 	refused(t, approval.CheckRecord(approval.Recorded{}, r), approval.QuestionInvalid)
 }

@@ -31,8 +31,8 @@
 // of the locked trust root that may approve, is not revoked and not over its
 // time. A denial by a human counts unsigned; a webhook signs its denials too. A
 // policy signs nothing: what it may approve, the gate knows. Everything else is a
-// denial. [Question.Check] holds an answer against its question;
-// [CheckRecord] does it from the log alone, years later.
+// denial. [Question.Check] holds an answer against its question, [Posed.Check]
+// several, or one again; [CheckRecord] does it from the log alone, years later.
 //
 // # How a question reads
 //

@@ -19,12 +19,12 @@ func Checks() []Reason {
 
 // Without is [Question.Check] with one check taken out: a planted bug.
 func (q Question) Without(gone Reason, a Answer, root *trust.Root, now time.Time) error {
-	return run(slices.DeleteFunc(checks(), func(c check) bool { return c.reason == gone }), q.claim(a, root, now))
+	return run(slices.DeleteFunc(checks(), func(c check) bool { return c.reason == gone }), q.Pose().claim(a, root, now))
 }
 
 // Trusting is [Question.Check] that takes an entry for the signer unseen.
 func (q Question) Trusting(e trust.Entry, a Answer, now time.Time) error {
-	c := q.claim(a, nil, now)
+	c := q.Pose().claim(a, nil, now)
 	c.signer = func() (trust.Entry, error) { return e, nil }
 	return run(checks(), c)
 }

@@ -33,11 +33,11 @@ func CheckRecord(r Recorded, root *trust.Root) error {
 	return run(recordChecks(), r.claim(root))
 }
 
-func (r Recorded) claim(root *trust.Root) claim {
+func (r Recorded) claim(root *trust.Root) *claim {
 	d := r.Decision
-	return claim{
-		question: r.check, log: r.Log, fence: r.Fence, view: d.View,
-		item: itemDigest(r.Session, r.Request, r.Seq, r.Asked.Envelope, d.View),
+	return &claim{
+		question: r.check, log: r.Log, fence: r.Fence,
+		shown: shown{d.View, itemDigest(r.Session, r.Request, r.Seq, r.Asked.Envelope, d.View)},
 		answer: Answer{
 			Choice: d.Choice, Cause: d.Cause, Broker: d.Broker, Rule: d.Rule,
 			Approver: d.Approver, Nonce: d.Nonce, Expires: d.Expires, Batch: d.Batch,
@@ -59,7 +59,7 @@ func recordChecks() []check {
 	return all
 }
 
-func checkRecordCause(c claim) error {
+func checkRecordCause(c *claim) error {
 	switch c.answer.Cause {
 	case record.CauseHuman, record.CauseWebhook, record.CausePolicy, record.CauseLevel:
 		return nil

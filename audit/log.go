@@ -80,10 +80,12 @@ type Log struct {
 	signed int64    // size of the last checkpoint
 	renew  bool     // there is no snapshot that holds
 	blocks []indexEntry
-	buf    []byte
-	hash   record.Hasher
-	poison error
-	failed error // of the last checkpoint that nobody had asked for
+	// buf and records are of the batch that is written, for use again.
+	buf     []byte
+	records []record.Record
+	hash    record.Hasher
+	poison  error
+	failed  error // of the last checkpoint that nobody had asked for
 
 	newest sync.Mutex // guards view
 	view   View       // at the newest checkpoint
@@ -99,7 +101,16 @@ type pending struct {
 	next    trust.Signer // the log's key from here on, nil to keep it
 	own     bool         // a record of the log's own, while nobody else appends
 	marks   []record.Mark
-	done    chan error
+	err     error      // what came of it
+	done    chan error // where who waits for the writer is told so; else nil
+}
+
+// end says what came of an append.
+func (p *pending) end(err error) {
+	p.err = err
+	if p.done != nil {
+		p.done <- err
+	}
 }
 
 // start makes a log of what was read: view has everything in it but the head,
@@ -142,7 +153,7 @@ func (l *Log) Append(ctx context.Context, entries ...record.Entry) ([]record.Mar
 }
 
 func prepare(entries []record.Entry) (*pending, error) {
-	p := &pending{entries: make([]record.Encoded, len(entries)), done: make(chan error, 1)}
+	p := &pending{entries: make([]record.Encoded, len(entries))}
 	for i, e := range entries {
 		switch e.Body.(type) {
 		case record.Init, record.KeyRotated, record.Checkpoint:
@@ -173,8 +184,9 @@ func (l *Log) do(ctx context.Context, p *pending) error {
 		return errClosed
 	}
 	if l.alone(ctx, p) {
-		return <-p.done
+		return p.err
 	}
+	p.done = make(chan error, 1)
 	select {
 	case l.queue <- p:
 	case <-ctx.Done():
@@ -227,7 +239,7 @@ func (l *Log) View() *View {
 // Checkpoint makes a checkpoint of all records so far, unless the newest is
 // one, and returns its note.
 func (l *Log) Checkpoint(ctx context.Context) ([]byte, error) {
-	p := &pending{special: l.checkpointBody, done: make(chan error, 1)}
+	p := &pending{special: l.checkpointBody}
 	if err := l.do(ctx, p); err != nil && !errors.Is(err, errNothingNew) {
 		return nil, err
 	}
@@ -238,7 +250,7 @@ func (l *Log) Checkpoint(ctx context.Context) ([]byte, error) {
 // Rotate makes next the log's key: the change is recorded, signed by both.
 // When it returns nil the key before signs nothing any more and can be erased.
 func (l *Log) Rotate(ctx context.Context, next trust.Signer) error {
-	p := &pending{special: func() (record.Body, error) { return l.rotationBody(next) }, next: next, done: make(chan error, 1)}
+	p := &pending{special: func() (record.Body, error) { return l.rotationBody(next) }, next: next}
 	if err := l.do(ctx, p); err != nil {
 		return err
 	}

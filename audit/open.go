@@ -57,7 +57,7 @@ func Create(ctx context.Context, store Store, init record.Init, key trust.Signer
 	h := emptyHead()
 	h.state.Apply(record.Record{Body: init})
 	l := start(ctx, store, key, h, &View{store: store, opts: opts, state: h.state, indexed: true}, opts)
-	p := &pending{entries: []record.Encoded{enc}, size: enc.Size(), done: make(chan error, 1)}
+	p := &pending{entries: []record.Encoded{enc}, size: enc.Size()}
 	if err := l.do(ctx, p); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

@@ -126,7 +126,7 @@ func (g *gatherer) taken(queue <-chan *pending, took time.Duration) {
 func (l *Log) take(batch []*pending) {
 	for len(batch) > 0 {
 		if p := batch[0]; p.special != nil {
-			p.done <- l.special(p.special, p)
+			p.end(l.special(p.special, p))
 			batch = batch[1:]
 			continue
 		}
@@ -171,7 +171,7 @@ func (l *Log) write(batch []*pending) {
 
 func release(batch []*pending, err error) {
 	for _, p := range batch {
-		p.done <- err
+		p.end(err)
 	}
 }
 
@@ -214,7 +214,7 @@ func (l *Log) commit(batch []*pending, reserve int64) error {
 	next.batch = next.tree.size
 	when := record.StampOf(l.opts.Now())
 	l.buf = l.buf[:0]
-	records := make([]record.Record, 0, entries(batch))
+	l.records = l.records[:0]
 	var blocks []mark
 	for _, p := range batch {
 		p.marks = make([]record.Mark, len(p.entries))
@@ -225,7 +225,7 @@ func (l *Log) commit(batch []*pending, reserve int64) error {
 			next.prev = l.hash.Leaf(l.buf[from:])
 			l.buf = append(l.buf, '\n')
 			p.marks[i] = record.Mark{Seq: seq, Hash: next.prev}
-			records = append(records, record.Record{Seq: seq, Batch: next.batch, Session: e.Session, Request: e.Request, Body: e.Body})
+			l.records = append(l.records, record.Record{Seq: seq, Batch: next.batch, Session: e.Session, Request: e.Request, Body: e.Body})
 			m := mark{offset: from, begins: seq%blockSize == 0}
 			if m.node, m.ends = next.tree.push(0, next.prev); m.begins || m.ends {
 				blocks = append(blocks, m)
@@ -241,18 +241,10 @@ func (l *Log) commit(batch []*pending, reserve int64) error {
 		return l.poison
 	}
 	l.head = next
-	l.head.state.ApplyAll(records)
+	l.head.state.ApplyAll(l.records)
+	clear(l.records)
 	l.indexed(blocks)
 	return nil
-}
-
-// entries is how many records a batch has.
-func entries(batch []*pending) int {
-	n := 0
-	for _, p := range batch {
-		n += len(p.entries)
-	}
-	return n
 }
 
 // mark is a line that begins or ends a block of the index.

@@ -96,10 +96,17 @@ const perChange = 192
 // manifest covers.
 func (l *live) wider(plan Plan) bool {
 	target := l.facts.Target
-	_, _, ok := target.Path()
+	name, path, ok := target.Path()
+	if !ok {
+		return false
+	}
+	own, grants := corpus.Name(name, path), l.g.machine.rules.Skills[l.skill].Grants
 	for _, c := range plan.Changes {
-		t, err := capability.Path(target.Capability(), c.Object.Corpus(), c.Object.Path())
-		if ok && (err != nil || !l.g.machine.rules.Skills[l.skill].Grants.Covers(t)) {
+		t, err := target, error(nil)
+		if c.Object != own {
+			t, err = capability.Path(target.Capability(), c.Object.Corpus(), c.Object.Path())
+		}
+		if err != nil || !grants.Covers(t) {
 			return true
 		}
 	}

@@ -96,7 +96,11 @@ func (l *live) judge(came answered) Event {
 		return l.unanswered(record.CauseBroker, BrokerFailed, "")
 	}
 	a := came.answer
-	if err := l.counts(a); err != nil {
+	posed, err := calm(func() (*approval.Posed, error) { return l.question.Pose(), nil })
+	if l.posed = posed; err == nil {
+		err = l.counts(a)
+	}
+	if err != nil {
 		return l.unanswered(record.CauseBroker, ApprovalVoid, "the answer does not count: "+err.Error())
 	}
 	l.answer, l.genuine = a, true
@@ -122,7 +126,7 @@ func whyDenied(a approval.Answer) Reason {
 // counts says whether an answer counts for the question now; nil means that it
 // does.
 func (l *live) counts(a approval.Answer) error {
-	_, err := calm(func() (struct{}, error) { return struct{}{}, l.g.parts.Check(*l.question, a) })
+	_, err := calm(func() (struct{}, error) { return struct{}{}, l.g.parts.Check(l.posed, a) })
 	if err != nil || a.Choice == record.Deny {
 		return err
 	}

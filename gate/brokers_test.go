@@ -105,7 +105,7 @@ func turned(ctx context.Context, qs []approval.Question) ([]approval.Answer, err
 // In profile dev a policy may approve for an unverified skill, even where Check is
 // lax an unsigned approval of a human never counts.
 func TestEntitled(t *testing.T) {
-	lax := func(p *gate.Parts) { p.Check = func(approval.Question, approval.Answer) error { return nil } }
+	lax := func(p *gate.Parts) { p.Check = func(*approval.Posed, approval.Answer) error { return nil } }
 	for what, c := range map[string]struct {
 		script gatetest.Script
 		status gate.Status

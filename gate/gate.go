@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -81,7 +82,7 @@ type Parts struct {
 	Hosts     map[capability.Capability]Host                                 // classes without one are refused
 	Observers map[string]corpus.Observer                                     // by corpus
 	Broker    Broker
-	Check     func(approval.Question, approval.Answer) error // whether an answer counts, now
+	Check     func(*approval.Posed, approval.Answer) error // whether an answer counts, now
 	Guard     Guard
 	Label     func(corpus.Object) label.Label
 	Room      func(corpus string) bool              // whether a corpus has room for one more object; nil always has
@@ -231,7 +232,10 @@ func (g *Gate) step(e Event) {
 func (g *Gate) deliver(c Command) {
 	switch c := c.(type) {
 	case RecordSession:
-		g.wg.Go(func() { g.recordSession(c) })
+		g.wg.Go(func() {
+			spread(0)
+			g.recordSession(c)
+		})
 	case TellSession:
 		g.tellSession(c)
 	case Quiet:
@@ -247,6 +251,11 @@ func (g *Gate) deliver(c Command) {
 			l.add(c)
 		}
 	}
+}
+
+// id names the n-th request or session; no other runtime of this log has the fence.
+func (g *Gate) id(what string, n int64) string {
+	return what + strconv.FormatInt(g.parts.Fence, 10) + "." + strconv.FormatInt(n, 10)
 }
 
 // Counts says what happened so far.

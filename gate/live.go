@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/audit"
@@ -31,6 +32,7 @@ type live struct {
 	plan      Plan               // under the lease
 	seq       int64              // of the request record
 	question  *approval.Question // of a call that was asked about
+	posed     *approval.Posed    // of one that was answered
 	answer    approval.Answer
 	genuine   bool          // somebody gave it
 	ruled     chan struct{} // of a call that was asked about; closed when that has ended
@@ -88,7 +90,7 @@ func (l *live) drive() {
 			return
 		}
 		c := l.queue[0]
-		l.queue = l.queue[1:]
+		l.queue = slices.Delete(l.queue, 0, 1)
 		l.g.mu.Unlock()
 		event, inTime := l.do(c)
 		if !inTime {
@@ -177,7 +179,7 @@ func (l *live) makeReply(c Tell) Reply {
 
 // slim lets go of what is not needed to put a committed call back. g.mu is held.
 func (l *live) slim() {
-	l.approved, l.question, l.call.Arguments, l.payload = Plan{}, nil, nil, record.Payload{}
+	l.approved, l.question, l.posed, l.call.Arguments, l.payload = Plan{}, nil, nil, nil, record.Payload{}
 	after := make([]corpus.Copy, len(l.plan.After))
 	for i, c := range l.plan.After {
 		after[i] = corpus.Copy{Facts: c.Facts, Cut: c.Cut || c.Size() > 0}

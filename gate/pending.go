@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"fmt"
 	"sync"
 )
 
@@ -36,7 +35,7 @@ func (s *Session) Begin(c Call) *Pending {
 	}
 	g.requests++
 	g.counts.Calls++
-	p.id = fmt.Sprintf("r%d.%d", g.parts.Fence, g.requests)
+	p.id = g.id("r", g.requests)
 	l.facts.ID = p.id
 	l.facts.Weight, l.facts.Day = int64(len(l.env.Bytes())), g.parts.Now().Unix()/(24*60*60)
 	g.lives[p.id] = l

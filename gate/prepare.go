@@ -154,12 +154,12 @@ func (l *live) also(class capability.Capability) {
 	if !ok {
 		return
 	}
-	objects := l.facts.Changes
+	own, objects := corpus.Name(name, path), l.facts.Changes
 	if class.Effect() == capability.None {
 		objects = append(slices.Clip(objects), l.touches.Reads...)
 	}
 	for _, o := range objects {
-		if o == corpus.Name(name, path) {
+		if o == own {
 			continue
 		}
 		t, err := capability.Path(class, o.Corpus(), o.Path())

@@ -130,7 +130,7 @@ func TestApprovalIsCheckedAgain(t *testing.T) {
 			var b *gatetest.Bench
 			root := gatetest.Root()
 			b = bench(t, map[string]string{"out/a": "old"}, func(p *gate.Parts) {
-				p.Check = func(q approval.Question, a approval.Answer) error {
+				p.Check = func(q *approval.Posed, a approval.Answer) error {
 					if gone.Load() {
 						return q.Check(a, nil, b.Now())
 					}

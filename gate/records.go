@@ -15,19 +15,7 @@ import (
 
 // entries are the records of one step of a call.
 func (l *live) entries(c Append) ([]record.Entry, error) {
-	bodies, err := l.bodies(c)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]record.Entry, len(bodies))
-	for i, b := range bodies {
-		out[i] = record.Entry{Session: l.facts.Session, Request: l.facts.ID, Body: b}
-	}
-	return out, nil
-}
-
-func (l *live) bodies(c Append) ([]record.Body, error) {
-	b := &batch{l: l}
+	b := &batch{l: l, entries: make([]record.Entry, 0, mostEntries)}
 	switch c.What {
 	case Denial:
 		b.bare = c.Bare
@@ -76,18 +64,23 @@ func (l *live) bodies(c Append) ([]record.Body, error) {
 	default:
 		return nil, fmt.Errorf("bug: nothing to record under %d", c.What)
 	}
-	return b.bodies, b.err
+	return b.entries, b.err
 }
 
-// batch collects the bodies of one append.
+// batch collects the entries of one append.
 type batch struct {
-	l      *live
-	bare   bool // of what is asked for the hash alone
-	bodies []record.Body
-	err    error
+	l       *live
+	bare    bool // of what is asked for the hash alone
+	entries []record.Entry
+	err     error
 }
 
-func (b *batch) add(body record.Body) { b.bodies = append(b.bodies, body) }
+// mostEntries is how many records a step has at most, those of IntendedByLevel.
+const mostEntries = 4
+
+func (b *batch) add(body record.Body) {
+	b.entries = append(b.entries, record.Entry{Session: b.l.facts.Session, Request: b.l.facts.ID, Body: body})
+}
 
 // short says that a list fits in a line, without writing it: a byte of a name
 // takes up to six, a state and what stands around at most 256.

@@ -77,7 +77,7 @@ func (g *Gate) Open(ctx context.Context, a record.Agent, resume *Resume) (*Sessi
 		return nil, ErrClosed
 	}
 	g.opened++
-	e.Session = fmt.Sprintf("s%d.%d", g.parts.Fence, g.opened)
+	e.Session = g.id("s", g.opened)
 	if resume != nil {
 		e.Session, e.Skill, e.Paused = resume.ID, resume.Skill, resume.Paused
 	}

@@ -16,15 +16,23 @@ func StampOf(t time.Time) Stamp {
 		return Stamp(t.Format(timeFormat))
 	}
 	hour, minute, second := t.Clock()
-	text := []byte(timeFormat)
-	for _, field := range [...]struct{ end, n int }{
-		{4, year}, {7, int(month)}, {10, day}, {13, hour}, {16, minute}, {19, second}, {29, t.Nanosecond()},
-	} {
-		for i, n := field.end-1, field.n; i >= 0 && text[i] >= '0' && text[i] <= '9'; i, n = i-1, n/10 {
-			text[i] = '0' + byte(n%10)
-		}
+	var text [len(timeFormat)]byte
+	copy(text[:], timeFormat)
+	putDigits(text[0:4], year)
+	putDigits(text[5:7], int(month))
+	putDigits(text[8:10], day)
+	putDigits(text[11:13], hour)
+	putDigits(text[14:16], minute)
+	putDigits(text[17:19], second)
+	putDigits(text[20:29], t.Nanosecond())
+	return Stamp(text[:])
+}
+
+// putDigits writes a number down, with zeros before it.
+func putDigits(text []byte, n int) {
+	for i := len(text) - 1; i >= 0; i, n = i-1, n/10 {
+		text[i] = '0' + byte(n%10)
 	}
-	return Stamp(text)
 }
 
 // parseStamp reads what StampOf wrote and nothing else.

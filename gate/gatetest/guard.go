@@ -90,6 +90,6 @@ func (g *Guard) FindSpelling(_ capability.Capability, target string) (gate.Guard
 }
 
 // Check holds answers against a trust root.
-func Check(root *trust.Root, now func() time.Time) func(approval.Question, approval.Answer) error {
-	return func(q approval.Question, a approval.Answer) error { return q.Check(a, root, now()) }
+func Check(root *trust.Root, now func() time.Time) func(*approval.Posed, approval.Answer) error {
+	return func(q *approval.Posed, a approval.Answer) error { return q.Check(a, root, now()) }
 }

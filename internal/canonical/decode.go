@@ -51,11 +51,8 @@ func read(data []byte, p *plan, v reflect.Value, lim Limits) (*decoder, error) {
 	if bytes.HasPrefix(data, []byte("\ufeff")) {
 		return nil, &Error{Reason: ByteOrderMark, Detail: "the document begins with a byte order mark; remove its first three bytes"}
 	}
-	d := &decoder{
-		data:      data,
-		tokens:    jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true)),
-		mostDepth: lim.depth(),
-	}
+	d := &decoder{data: data, source: *bytes.NewBuffer(data), mostDepth: lim.depth()}
+	d.tokens.Reset(&d.source, jsontext.AllowDuplicateNames(true))
 	if err := d.value(p, v); err != nil {
 		return nil, err
 	}
@@ -71,7 +68,8 @@ func tooLarge(most int) error {
 // knows about case nor says where a key began.
 type decoder struct {
 	data      []byte
-	tokens    *jsontext.Decoder
+	source    bytes.Buffer // of data, for tokens
+	tokens    jsontext.Decoder
 	taken     int64 // where the token read last ends
 	other     bool  // something is not written as in the canonical form
 	keys      keys

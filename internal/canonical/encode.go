@@ -69,7 +69,7 @@ func Marshal(v any) ([]byte, error) {
 	// Methods with pointer receivers need an address.
 	value := reflect.New(p.typ).Elem()
 	value.Set(from)
-	e := encoder{out: make([]byte, 0, 1024)}
+	e := encoder{out: make([]byte, 0, 512)}
 	if err := e.value(p, value); err != nil {
 		return nil, err
 	}

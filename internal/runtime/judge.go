@@ -99,6 +99,7 @@ type judging struct {
 	origin string
 	size   int64
 	snaps  map[string]*corpus.Snapshot
+	found  place // see there
 }
 
 func whole(b record.Barrier) bool {

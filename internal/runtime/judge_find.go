@@ -30,19 +30,40 @@ func (j *judging) back(ctx context.Context, end int64, f func(records []record.R
 	return nil
 }
 
+// place is where a record stands, and the hash of the line before it.
+type place struct {
+	seq  int64
+	at   audit.Position
+	prev record.Hash
+}
+
+// place finds a record. The first stands where every log begins; the one that was
+// asked for last is remembered, for an interval is read twice from its base on.
+func (j *judging) place(ctx context.Context, seq int64) (place, error) {
+	if seq == j.found.seq { // of the zero value, that of the first
+		return j.found, nil
+	}
+	s, err := j.View.Find(ctx, seq)
+	if err != nil {
+		return place{}, err
+	}
+	j.found = place{seq, s.At, s.Prev}
+	return j.found, nil
+}
+
 // each calls f for the records from start up to end, and holds the chain between
 // them.
 func (j *judging) each(ctx context.Context, start, end int64, f func(record.Record) error) error {
 	if start >= end {
 		return nil
 	}
-	first, err := j.View.Find(ctx, start)
+	first, err := j.place(ctx, start)
 	if err != nil {
 		return err
 	}
 	var h record.Hasher
-	prev, seq := first.Prev, start
-	for s, err := range audit.Records(ctx, j.Store, first.At) {
+	prev, seq := first.prev, start
+	for s, err := range audit.Records(ctx, j.Store, first.at) {
 		if err != nil {
 			return err
 		}

@@ -44,10 +44,13 @@ func (s stages) open(request string, b record.Intent, rest []corpus.Change) {
 	if len(rest) == 0 {
 		rest = b.Plan
 	}
-	at := stage{below: make(map[corpus.Object]corpus.State)}
-	planned := make(map[corpus.Object]bool, len(rest))
-	for _, c := range rest {
-		planned[c.Object] = true
+	var at stage
+	var planned map[corpus.Object]bool // empty for one that is alone, which lies in no other
+	if len(rest) > 1 {
+		at.below, planned = make(map[corpus.Object]corpus.State), make(map[corpus.Object]bool, len(rest))
+		for _, c := range rest {
+			planned[c.Object] = true
+		}
 	}
 	for _, c := range rest {
 		top := topOf(c.Object, planned)
@@ -64,6 +67,9 @@ func (s stages) open(request string, b record.Intent, rest []corpus.Change) {
 // topOf is the highest of the planned objects that an object lies in.
 func topOf(o corpus.Object, planned map[corpus.Object]bool) corpus.Object {
 	top := o
+	if len(planned) == 0 {
+		return o
+	}
 	for above, ok := o.Parent(); ok; above, ok = above.Parent() {
 		if planned[above] {
 			top = above

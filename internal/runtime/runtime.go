@@ -198,7 +198,7 @@ func (r *Runtime) Trust() *trust.Root {
 	return r.trust
 }
 
-func (r *Runtime) checkAnswer(q approval.Question, a approval.Answer) error {
+func (r *Runtime) checkAnswer(q *approval.Posed, a approval.Answer) error {
 	return q.Check(a, r.Trust(), r.parts.Now())
 }
 
