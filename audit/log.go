@@ -183,6 +183,7 @@ func (l *Log) do(ctx context.Context, p *pending) error {
 	if l.isClosing() {
 		return errClosed
 	}
+	p.err = errNotEnded
 	if l.alone(ctx, p) {
 		return p.err
 	}
@@ -219,6 +220,8 @@ func (l *Log) isClosing() bool {
 		return false
 	}
 }
+
+var errNotEnded = errors.New("bug: an append came back that was not ended")
 
 var errClosed = &Error{Reason: LogClosed, Detail: "the log is closed"}
 

@@ -141,7 +141,8 @@ func (e Entry) append(b []byte) []byte {
 // snapshot. Its error is [ErrSnapshot] with the line. The entries share memory
 // with one copy of the text.
 func Parse(text []byte) ([]Entry, error) {
-	out := make([]Entry, 0, bytes.Count(text, []byte{'\n'}))
+	const shortest = len("absent x/a\n")
+	out := make([]Entry, 0, min(bytes.Count(text, []byte{'\n'}), len(text)/shortest))
 	rest := string(text)
 	for n := 1; rest != ""; n++ {
 		line, more, ended := strings.Cut(rest, "\n")

@@ -86,7 +86,8 @@ func sweepFindings(r ensemble.Result) []sweepFindingJSON {
 		out = append(out, sweepFindingJSON{string(f.Class), string(f.Object), string(f.Landed), string(f.Before), string(f.After), string(f.Planned), f.Detail})
 	}
 	slices.SortFunc(out, func(a, b sweepFindingJSON) int {
-		return cmp.Or(strings.Compare(a.Object, b.Object), strings.Compare(a.Class, b.Class), strings.Compare(a.Landed, b.Landed), strings.Compare(a.Detail, b.Detail))
+		return cmp.Or(strings.Compare(a.Object, b.Object), strings.Compare(a.Class, b.Class), strings.Compare(a.Landed, b.Landed),
+			strings.Compare(a.Before, b.Before), strings.Compare(a.After, b.After), strings.Compare(a.Planned, b.Planned), strings.Compare(a.Detail, b.Detail))
 	})
 	return out
 }

@@ -65,17 +65,17 @@ func (s *session) call(ctx context.Context, agent serve.AgentSession, c gate.Cal
 	s.enter()
 	defer s.leave(c.Capability != capability.FSRead.String())
 	for {
-		k, anew := s.begun(agent, c, who)
-		how := s.await(ctx, k.pending, who)
+		k, p, anew := s.begun(agent, c, who)
+		how := s.await(ctx, p, who)
 		heard := how == over && ctx.Err() == nil // else its reply goes to nobody, and is kept
 		s.gone(k, who, heard, how == withdrawn)
 		switch {
-		case heard && anew && takenBack(k.pending.Reply()):
+		case heard && anew && takenBack(p.Reply()):
 			// The client had taken back what it attached to: this is another question.
 		case how == over:
-			return ended{reply: k.pending.Reply()}
+			return ended{reply: p.Reply()}
 		default:
-			return ended{reply: gate.Reply{Request: k.pending.Request()}, pending: true}
+			return ended{reply: gate.Reply{Request: p.Request()}, pending: true}
 		}
 	}
 }
@@ -83,9 +83,9 @@ func (s *session) call(ctx context.Context, agent serve.AgentSession, c gate.Cal
 // takenBack says whether a call was denied because its client did not want it any more.
 func takenBack(r gate.Reply) bool { return r.Status == gate.Denied && r.Reason == gate.Cancelled }
 
-// begun is the call, begun unless an identical one is there, and who waits for it from now on. A call that was attached to when it was
-// being taken back is asked for anew if that is what becomes of it.
-func (s *session) begun(agent serve.AgentSession, c gate.Call, who *listener) (k *known, anew bool) {
+// begun is the call, begun unless an identical one is there, for which who waits from now on; p is how it goes, of which k may keep less. A
+// call that was attached to when it was being taken back is asked for anew if that is what becomes of it.
+func (s *session) begun(agent serve.AgentSession, c gate.Call, who *listener) (k *known, p serve.Pending, anew bool) {
 	s.beginning.RLock()
 	defer s.beginning.RUnlock()
 	k, first := s.enlist(&known{call: gate.Call{Capability: c.Capability, Target: c.Target, Arguments: c.Arguments}, begun: make(chan struct{})})
@@ -98,7 +98,7 @@ func (s *session) begun(agent serve.AgentSession, c gate.Call, who *listener) (k
 	if who != nil && k.pending.Request() != "" {
 		s.listening[k.pending.Request()] = who
 	}
-	return k, !first && k.withdrawn
+	return k, k.pending, !first && k.withdrawn
 }
 
 // first begins a call. If that breaks, whoever has attached to it meanwhile hears so.
@@ -150,6 +150,16 @@ func (k *known) asked() bool {
 	}
 }
 
+// over says whether the call has ended, or was staged. mu is held.
+func (k *known) over() bool {
+	select {
+	case <-k.pending.Done():
+		return true
+	default:
+		return false
+	}
+}
+
 // gone notes that a client waits for a call no more: it has heard its reply, has taken it back, or neither.
 func (s *session) gone(k *known, who *listener, heard, withdraws bool) {
 	s.mu.Lock()
@@ -169,9 +179,10 @@ func (s *session) gone(k *known, who *listener, heard, withdraws bool) {
 	s.watch(k)
 }
 
-// takeBack takes the question back that nobody wants answered any more. What is not asked about goes on until it is. mu is held.
+// takeBack takes the question back that nobody wants answered any more. What is not asked about goes on until it is; what has ended, or is
+// staged and asked about at its commit, is not taken back. mu is held.
 func (s *session) takeBack(k *known) {
-	if k.unwanted && k.asked() {
+	if k.unwanted && k.asked() && !k.over() {
 		k.unwanted, k.withdrawn = false, true
 		k.pending.Cancel()
 	}
@@ -197,7 +208,9 @@ func (s *session) watch(k *known) {
 		k.ended = time.Now()
 		k.arguments()
 		k.call.Arguments = nil
-		s.keep(k)
+		if slices.Contains(s.calls, k) { // else somebody who came meanwhile has heard it
+			s.keep(k)
+		}
 		if k.withdrawn && takenBack(k.pending.Reply()) || k.reads() && !k.asked() {
 			s.drop(k) // who asks again asks anew
 		}

@@ -62,7 +62,7 @@
 // While a call is under way its client gets progress, if it gave a token, every 5 s. If a person is being asked and [Options].Wait has
 // passed, the client is told the status pending; the call goes on. A client that cancels a call that is being asked about takes the
 // question back, which is a denial, unless another one waits for the same. One that is not asked about goes on; if it comes to be asked
-// about, and nobody has come for it meanwhile, it is taken back then.
+// about, and nobody has come for it meanwhile, it is taken back then. What is staged by then is not: its commit asks.
 //
 // Of identical calls (capability, target, arguments) of one session one is under way at a time. A second one attaches to the first and takes
 // its reply: whether the first waits for a person, was told pending, was cancelled and has not settled, or is just being done, and whichever

@@ -378,3 +378,64 @@ func TestWantedAgainBeforeAnybodyIsAsked(t *testing.T) {
 		}
 	}
 }
+
+// What is staged when it comes to be asked about is asked about with its commit, whoever has given it up.
+func TestTakenBackThenStaged(t *testing.T) {
+	for range 50 {
+		r := newRetrier(t, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		first := r.calls(ctx, "hang")
+		a := <-r.w.asked
+		r.waits(t, 1)
+		r.s.mu.Lock()
+		k := r.s.calls[0]
+		r.s.mu.Unlock()
+		cancel()
+		<-first
+		a.p.end(gate.Reply{Status: gate.StagedStatus})
+		close(a.p.asked)
+		eventually(t, func() bool {
+			r.s.mu.Lock()
+			defer r.s.mu.Unlock()
+			return !k.ended.IsZero()
+		})
+		select {
+		case <-a.p.cancelled:
+			t.Fatal("it was taken back")
+		default:
+		}
+	}
+}
+
+// A reply that somebody heard after all is not kept, and takes no room from others.
+func TestHeardByAnother(t *testing.T) {
+	r := newRetrier(t, nil)
+	r.g.keeping = serve.NewRoom(100)
+	for n := range 100 {
+		ctx, cancel := context.WithCancel(t.Context())
+		target := fmt.Sprint("hang", n)
+		first := r.calls(ctx, target)
+		a := <-r.w.asked
+		r.waits(t, 1)
+		cancel()
+		<-first
+		second := r.calls(t.Context(), target)
+		r.waits(t, 1)
+		a.approve(`{"of":"` + strings.Repeat("x", 60) + `"}`)
+		if got := <-second; got.reply.Status != gate.Done || len(got.reply.Result) < 60 {
+			t.Fatalf("%+v", got)
+		}
+		eventually(t, func() bool {
+			r.s.mu.Lock()
+			defer r.s.mu.Unlock()
+			return len(r.s.calls) == 0
+		})
+	}
+	eventually(t, func() bool {
+		if !r.g.keeping.Take(100) {
+			return false
+		}
+		r.g.keeping.Give(100)
+		return true
+	})
+}

@@ -80,6 +80,7 @@ func trail(dir, text string) way {
 				rest = to + "/" + rest
 				continue
 			}
+			at = look(next) // something else has taken its place
 		}
 		w.end, w.seen = next, append(w.seen, at)
 	}

@@ -12,7 +12,11 @@ type inode struct {
 // look looks at a path.
 func look(path string) sight {
 	var st unix.Stat_t
-	if unix.Lstat(path, &st) != nil {
+	err := error(unix.EINTR)
+	for err == unix.EINTR {
+		err = unix.Lstat(path, &st)
+	}
+	if err != nil {
 		return sight{}
 	}
 	kind := uint32(st.Mode) & unix.S_IFMT

@@ -12,7 +12,10 @@ type inode struct {
 // look looks at a path.
 func look(path string) sight {
 	var st unix.Statx_t
-	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE|unix.STATX_INO|unix.STATX_BTIME, &st)
+	err := error(unix.EINTR)
+	for err == unix.EINTR {
+		err = unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE|unix.STATX_INO|unix.STATX_BTIME, &st)
+	}
 	switch err {
 	case nil:
 	case unix.ENOENT, unix.ENOTDIR:
@@ -30,7 +33,11 @@ func look(path string) sight {
 // lookUntimed is for systems and filters without statx.
 func lookUntimed(path string) sight {
 	var st unix.Stat_t
-	if unix.Lstat(path, &st) != nil {
+	err := error(unix.EINTR)
+	for err == unix.EINTR {
+		err = unix.Lstat(path, &st)
+	}
+	if err != nil {
 		return sight{}
 	}
 	return sightOf(inode{dev: uint64(st.Dev), ino: st.Ino}, uint32(st.Mode))

@@ -253,6 +253,6 @@ func (w *walk) result() ([]corpus.Entry, prints) {
 			all[o.name] = &o.seen
 		}
 	}
-	slices.SortFunc(entries, func(a, b corpus.Entry) int { return strings.Compare(string(a.Object), string(b.Object)) })
+	slices.SortStableFunc(entries, func(a, b corpus.Entry) int { return strings.Compare(string(a.Object), string(b.Object)) })
 	return entries, all
 }
