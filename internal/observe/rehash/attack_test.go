@@ -113,8 +113,10 @@ const (
 	cellSize = 4096
 )
 
+// cellsOf differ in their first bytes alone: of a longer write somebody might see a half, and rightly, while its processor is taken away.
 func cellsOf(first, second byte, n int) string {
-	return strings.Repeat(string(first), n*cellSize) + strings.Repeat(string(second), (cells-n)*cellSize)
+	rest := strings.Repeat(".", cellSize-1)
+	return strings.Repeat(string(first)+rest, n) + strings.Repeat(string(second)+rest, cells-n)
 }
 
 // rewritten is a file whose cells a writer turns from A to B to C to A, from the first to the last, and the states that it has
@@ -138,7 +140,7 @@ func rewritten(t *testing.T) (root string, states map[corpus.State]bool) {
 	t.Cleanup(func() { f.Close() })
 	n := 0
 	keep(t, func() error {
-		cell := []byte(strings.Repeat(string("ABC"[n%3]), cellSize))
+		cell := []byte{"ABC"[n%3]}
 		for i := range int64(cells) {
 			if _, err := f.WriteAt(cell, i*cellSize); err != nil {
 				return err
