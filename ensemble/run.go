@@ -125,9 +125,21 @@ const spares = 4
 // Run makes a corpus, has agents work on it through a runtime, judges, and removes
 // the corpus. An error means that the run could not be made, not that the verdict is
 // not as wanted.
-func (k *Kit) Run(ctx context.Context, c Config) (out Result, err error) {
-	if err := c.check(); err != nil {
+func (k *Kit) Run(ctx context.Context, c Config) (Result, error) {
+	run, err := k.Prepare(c)
+	if err != nil {
 		return Result{}, err
+	}
+	return run(ctx)
+}
+
+// Prepare makes the corpus of a run, and gives the rest of it, which is called once:
+// with a context that has ended it removes the corpus and nothing more. A corpus
+// that was made some time ahead is as those of people are, whose files were not all
+// written within the last tick of a clock: the observer knows them by their times.
+func (k *Kit) Prepare(c Config) (run func(context.Context) (Result, error), err error) {
+	if err := c.check(); err != nil {
+		return nil, err
 	}
 	extra := 0
 	if c.Fault != Honest && c.Cast == Wild {
@@ -135,14 +147,25 @@ func (k *Kit) Run(ctx context.Context, c Config) (out Result, err error) {
 	}
 	made, err := k.newCorpus(c.Dir, c.N, extra, c.Seed, c.Cast)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, made.Close()) }()
+	return func(ctx context.Context) (_ Result, err error) {
+		defer func() { err = errors.Join(err, made.Close()) }()
+		if err := ctx.Err(); err != nil {
+			return Result{}, err
+		}
+		return k.play(ctx, c, made)
+	}, nil
+}
+
+// play plays a run on its corpus.
+func (k *Kit) play(ctx context.Context, c Config, on *Corpus) (Result, error) {
 	p := &play{
-		stage: stage{kit: k, config: c, corpus: made, approver: c.Cast.approver(k.approver, c.Seed)},
+		stage: stage{kit: k, config: c, corpus: on, approver: c.Cast.approver(k.approver, c.Seed)},
 		rand:  rand.New(rand.NewPCG(c.Seed, 1<<33)), out: Result{Config: c},
 	}
 	p.cast()
+	var err error
 	if c.Fault == Crash {
 		err = p.crash(ctx)
 	} else {

@@ -22,8 +22,12 @@ type fake struct {
 	made map[ensemble.Config]int // without their directory
 }
 
-// Run implements [Runner].
-func (f *fake) Run(ctx context.Context, c ensemble.Config) (ensemble.Result, error) {
+// Prepare implements [Runner].
+func (f *fake) Prepare(c ensemble.Config) (func(context.Context) (ensemble.Result, error), error) {
+	return func(ctx context.Context) (ensemble.Result, error) { return f.run(ctx, c) }, nil
+}
+
+func (f *fake) run(ctx context.Context, c ensemble.Config) (ensemble.Result, error) {
 	for range c.Seed % 7 {
 		runtime.Gosched() // some take longer than others
 	}

@@ -11,9 +11,10 @@ import (
 )
 
 // Runner makes runs; an [ensemble.Kit] is one. It is used by several goroutines at
-// once.
+// once. What Prepare gives is called once, also if the context has ended: then it
+// tidies up.
 type Runner interface {
-	Run(ctx context.Context, c ensemble.Config) (ensemble.Result, error)
+	Prepare(c ensemble.Config) (run func(context.Context) (ensemble.Result, error), err error)
 }
 
 // Options say how a sweep is made. They change nothing of what comes of it.
@@ -63,7 +64,11 @@ func One(ctx context.Context, r Run, with Runner, dir string) (_ ensemble.Result
 	defer func() { err = errors.Join(err, at.Close()) }()
 	c := r.Config()
 	c.Dir = at.Path()
-	return with.Run(ctx, c)
+	run, err := with.Prepare(c)
+	if err != nil {
+		return ensemble.Result{}, err
+	}
+	return run(ctx)
 }
 
 // making is a sweep under way.
@@ -75,6 +80,13 @@ type making struct {
 	dir      string
 	todo     []int // numbers of runs
 	outcomes []Outcome
+}
+
+// ready is a run whose corpus is made.
+type ready struct {
+	run  int
+	play func(context.Context) (ensemble.Result, error)
+	err  error
 }
 
 // ended is a run that has ended.
@@ -108,26 +120,29 @@ func (m *making) all(ctx context.Context, workers int) error {
 	return context.Cause(ctx)
 }
 
-// start gives the runs that are to do, in their order, to workers. The channel has
-// what comes of each, and is closed when the last worker is done.
+// ahead is how many corpora are made before they are needed, for each worker.
+const ahead = 2
+
+// start gives the runs that are to do, in their order and each with its corpus, to
+// workers. The channel has what comes of each, and is closed when the last worker is
+// done.
 func (m *making) start(ctx context.Context, workers int) <-chan ended {
-	next, results := make(chan int), make(chan ended, workers)
+	next, results := make(chan ready, ahead*workers), make(chan ended, workers)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer close(next)
 		for _, run := range m.todo {
-			select {
-			case next <- run:
-			case <-ctx.Done():
+			if ctx.Err() != nil {
 				return
 			}
+			next <- m.prepare(run) // workers take all that is there, also at the end
 		}
 	})
 	for range workers {
 		wg.Go(func() {
-			for run := range next {
-				out, err := m.one(ctx, run)
-				results <- ended{run, out, err}
+			for r := range next {
+				out, err := m.play(ctx, r)
+				results <- ended{r.run, out, err}
 			}
 		})
 	}
@@ -135,15 +150,21 @@ func (m *making) start(ctx context.Context, workers int) <-chan ended {
 	return results
 }
 
-func (m *making) one(ctx context.Context, run int) (Outcome, error) {
-	r := m.plan.At(run)
-	c := r.Config()
+func (m *making) prepare(run int) ready {
+	c := m.plan.At(run).Config()
 	c.Dir = m.dir
-	result, err := m.with.Run(ctx, c)
-	if err != nil {
-		return Outcome{}, fmt.Errorf("run %s of seed %d: %w", r, m.plan.Seed, err)
+	play, err := m.with.Prepare(c)
+	return ready{run, play, err}
+}
+
+func (m *making) play(ctx context.Context, r ready) (out Outcome, err error) {
+	if err = r.err; err == nil {
+		var result ensemble.Result
+		if result, err = r.play(ctx); err == nil {
+			return Of(result), nil
+		}
 	}
-	return Of(result), nil
+	return Outcome{}, fmt.Errorf("run %s of seed %d: %w", m.plan.At(r.run), m.plan.Seed, err)
 }
 
 // keep has what is odd made again by the next sweep: it may be the machine's doing.
