@@ -2,6 +2,7 @@ package ensemble_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -217,8 +218,15 @@ func TestRunsLeaveNothing(t *testing.T) {
 	play(t, k, c)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := k.Run(ctx, c); err == nil {
-		t.Error("a run whose context had ended was made")
+	run, err := k.Prepare(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("ahead of a run there is %v (%v), and not its corpus", entries, err)
+	}
+	if _, err := run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a run whose context had ended ends with %v", err)
 	}
 	c.Cast = 9
 	if _, err := k.Run(t.Context(), c); err == nil {

@@ -33,6 +33,11 @@
 //
 // # Where runs are made
 //
+// The corpora of the next runs are made ahead, a few for each worker. When a run
+// begins its files are some ten milliseconds old: the observer tells them by their
+// times, as it does those of people, and reads again only what it cannot tell so.
+// Every verdict reads every byte.
+//
 // Corpora lie in a directory that the sweep makes, iff-sweep-*, and removes when it
 // ends. If it is killed, the next sweep in the same place removes it: only a
 // directory of the same user, with the marker that a sweep writes, whose lock

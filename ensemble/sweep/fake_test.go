@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/iff-run/iff/ensemble"
@@ -18,13 +19,18 @@ import (
 type fake struct {
 	bend func(c ensemble.Config, r *ensemble.Result) error // nil for nothing
 
-	mu   sync.Mutex
-	made map[ensemble.Config]int // without their directory
+	ahead atomic.Int64 // runs that were prepared and not yet called
+	mu    sync.Mutex
+	made  map[ensemble.Config]int // without their directory
 }
 
 // Prepare implements [Runner].
 func (f *fake) Prepare(c ensemble.Config) (func(context.Context) (ensemble.Result, error), error) {
-	return func(ctx context.Context) (ensemble.Result, error) { return f.run(ctx, c) }, nil
+	f.ahead.Add(1)
+	return func(ctx context.Context) (ensemble.Result, error) {
+		f.ahead.Add(-1)
+		return f.run(ctx, c)
+	}, nil
 }
 
 func (f *fake) run(ctx context.Context, c ensemble.Config) (ensemble.Result, error) {

@@ -120,34 +120,48 @@ func (m *making) all(ctx context.Context, workers int) error {
 	return context.Cause(ctx)
 }
 
-// ahead is how many corpora are made before they are needed, for each worker.
-const ahead = 2
-
-// start gives the runs that are to do, in their order and each with its corpus, to
-// workers. The channel has what comes of each, and is closed when the last worker is
-// done.
+// start gives the runs that are to do, in their order, to workers. The channel has
+// what comes of each, and is closed when the last worker is done.
 func (m *making) start(ctx context.Context, workers int) <-chan ended {
-	next, results := make(chan ready, ahead*workers), make(chan ended, workers)
+	next, results := make(chan int), make(chan ended, workers)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer close(next)
 		for _, run := range m.todo {
-			if ctx.Err() != nil {
+			select {
+			case next <- run:
+			case <-ctx.Done():
 				return
 			}
-			next <- m.prepare(run) // workers take all that is there, also at the end
 		}
 	})
 	for range workers {
-		wg.Go(func() {
-			for r := range next {
-				out, err := m.play(ctx, r)
-				results <- ended{r.run, out, err}
-			}
-		})
+		wg.Go(func() { m.work(ctx, next, results) })
 	}
 	go func() { wg.Wait(); close(results) }()
 	return results
+}
+
+// ahead is how many corpora a worker makes before it needs them.
+const ahead = 2
+
+// work plays runs until none is left, also of those that are prepared.
+func (m *making) work(ctx context.Context, next <-chan int, results chan<- ended) {
+	var queue []ready
+	for {
+		for run := range next {
+			if queue = append(queue, m.prepare(run)); len(queue) > ahead {
+				break
+			}
+		}
+		if len(queue) == 0 {
+			return
+		}
+		r := queue[0]
+		queue = queue[1:]
+		out, err := m.play(ctx, r)
+		results <- ended{r.run, out, err}
+	}
 }
 
 func (m *making) prepare(run int) ready {

@@ -140,6 +140,9 @@ func TestStopped(t *testing.T) {
 	if n := len(slices.DeleteFunc(outcomes, func(o Outcome) bool { return !o.Made() })); n == 0 || n > 10 {
 		t.Errorf("%d runs are there of 5 or so", n)
 	}
+	if n := f.ahead.Load(); n != 0 {
+		t.Errorf("%d runs were prepared and forgotten", n)
+	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
