@@ -36,10 +36,13 @@ type shown struct{ view, item record.Hash }
 // Pose is the question as it is now.
 func (q Question) Pose() *Posed {
 	form, unwritten := q.wire()
-	return &Posed{q, unwritten, sync.OnceValue(func() shown {
+	p := &Posed{question: q, unwritten: unwritten}
+	p.shown = sync.OnceValue(func() shown {
+		q := &p.question
 		view := viewOf(q.render(form, unwritten))
 		return shown{view, itemDigest(q.Session, q.Request, q.Seq, q.Envelope.Hash(), view)}
-	})}
+	})
+	return p
 }
 
 // Check is [Question.Check].
@@ -48,16 +51,16 @@ func (p *Posed) Check(a Answer, root *trust.Root, now time.Time) error {
 }
 
 func (p *Posed) claim(a Answer, root *trust.Root, now time.Time) *claim {
-	q := p.question
-	c := &claim{
-		question: func() error { return q.check(p.unwritten) }, log: q.Log, fence: q.Fence, answer: a, now: now,
-		signer: func() (trust.Entry, error) { return liveSigner(root, a.Approver, now) },
-	}
+	q := &p.question
+	c := &claim{question: p.check, log: q.Log, fence: q.Fence, answer: a, now: now}
+	c.signer = func() (trust.Entry, error) { return liveSigner(root, c.answer.Approver, c.now) }
 	if p.shown != nil && (a.Signature != "" || a.View != (record.Hash{})) { // what says nothing of a view is not held against it
 		c.shown = p.shown()
 	}
 	return c
 }
+
+func (p *Posed) check() error { return p.question.check(p.unwritten) }
 
 // liveSigner is an entry of the root as it is now.
 func liveSigner(root *trust.Root, id string, now time.Time) (trust.Entry, error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/iff-run/iff/capability"
@@ -25,6 +26,8 @@ const (
 	// MaxContents is how much of the contents before and after a question
 	// carries, in all. What does not fit counts as cut.
 	MaxContents = 1 << 20
+
+	usualQuestion = 2 << 10 // what most questions take less than
 )
 
 type wireQuestion struct {
@@ -101,10 +104,11 @@ func (q Question) wire() ([]byte, error) {
 		Schema: QuestionSchema, Seq: q.Seq, Session: q.Session, Sink: q.Sink,
 		Skill: wireSkill{q.Skill.Content, q.Skill.Level, q.Skill.Name, q.Skill.Signer, q.Skill.Subject, q.Skill.Version},
 	}
+	w.Plan = make([]wireChange, 0, len(q.Plan))
 	for _, c := range q.Plan {
 		w.Plan = append(w.Plan, wireChange{string(c.After), string(c.Before), string(c.Object)})
 	}
-	out, err := canonical.Marshal(w)
+	out, err := canonical.AppendMarshal(make([]byte, 0, usualQuestion), w)
 	if err == nil && len(out) > MaxQuestion {
 		err = refuse(WireInvalid, "the question has %d bytes, at most %d", len(out), MaxQuestion)
 	}
@@ -118,13 +122,16 @@ func (q Question) wire() ([]byte, error) {
 func (q Question) bounded() Question {
 	room := int64(MaxContents)
 	cut := func(copies []corpus.Copy) []corpus.Copy {
-		out := make([]corpus.Copy, 0, len(copies))
-		for _, c := range copies {
-			if c.Cut || c.Size() > room {
-				c = corpus.Copy{Facts: c.Facts, Cut: true}
+		out := copies
+		for i, c := range copies {
+			if !c.Cut && c.Size() <= room {
+				room -= c.Size()
+				continue
 			}
-			room -= c.Size()
-			out = append(out, c)
+			if &out[0] == &copies[0] {
+				out = slices.Clone(copies)
+			}
+			out[i] = corpus.Copy{Facts: c.Facts, Cut: true}
 		}
 		return out
 	}
@@ -136,8 +143,8 @@ func copiesOut(copies []corpus.Copy) []wireCopy {
 	out := make([]wireCopy, 0, len(copies))
 	for _, c := range copies {
 		w := wireCopy{
-			Content: hex.EncodeToString(c.Facts.Content[:]), Cut: c.Cut, Data: encode(c.Data), GID: c.Facts.GID,
-			Kind: string(c.Facts.Kind), List: hex.EncodeToString(c.Facts.Xattrs[:]), Mode: c.Facts.Mode, UID: c.Facts.UID,
+			Content: hexOf(c.Facts.Content), Cut: c.Cut, Data: encode(c.Data), GID: c.Facts.GID,
+			Kind: string(c.Facts.Kind), List: hexOf(c.Facts.Xattrs), Mode: c.Facts.Mode, UID: c.Facts.UID,
 		}
 		for _, x := range c.Xattrs {
 			w.Xattrs = append(w.Xattrs, wireXattr{encode(x.Name), encode(x.Value)})
@@ -145,6 +152,13 @@ func copiesOut(copies []corpus.Copy) []wireCopy {
 		out = append(out, w)
 	}
 	return out
+}
+
+// hexOf is a digest in lower-case hex.
+func hexOf(digest [32]byte) string {
+	var text [64]byte
+	hex.Encode(text[:], digest[:])
+	return string(text[:])
 }
 
 func encode(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }

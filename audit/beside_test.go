@@ -3,12 +3,14 @@ package audit_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
 
 	"github.com/iff-run/iff/audit"
+	"github.com/iff-run/iff/audit/audittest"
 	"github.com/iff-run/iff/internal/durable"
 	"github.com/iff-run/iff/internal/store/file"
 	"github.com/iff-run/iff/internal/trusttest"
@@ -126,4 +128,36 @@ func TestVerifyBeside(t *testing.T) {
 		return errors.New("it never holds")
 	})
 	t.Logf("%d times a batch was half written", unfinished)
+}
+
+// What a log was when it was opened stays what it was while the log goes on, also where it has to be read anew.
+func TestViewOfAnOpenedLogStays(t *testing.T) {
+	m := &audittest.Memory{}
+	l := create(t, m, rarely())
+	_, err := l.Append(t.Context(), small(1), small(2), small(3), small(4), small(5), small(6))
+	must(t, err)
+	must(t, l.Close()) // as the eighth record: one node is all of the tree, until eight more stand there
+	inner, err := m.Open()
+	must(t, err)
+	store := &hooked{Store: inner}
+	l, _, err = audit.Open(t.Context(), store, pin(), rarely(), trusttest.NewKey(1))
+	must(t, err)
+	v := l.View()
+	before, err := v.Find(t.Context(), 3)
+	must(t, err)
+	_, err = l.Append(t.Context(), append(call(1), call(2)...)...)
+	must(t, err)
+	failed := 0
+	store.blocks = func(ctx context.Context, from audit.Position) iter.Seq2[audit.Block, error] {
+		if failed++; failed == 1 {
+			return func(yield func(audit.Block, error) bool) { yield(audit.Block{}, errors.New("the disk fails once")) }
+		}
+		return inner.Blocks(ctx, from)
+	}
+	after, err := v.Find(t.Context(), 3)
+	if err != nil || failed < 2 || string(after.Line) != string(before.Line) {
+		t.Errorf("%v, read %d times: %s, was %s", err, failed, after.Line, before.Line)
+	}
+	store.blocks = nil
+	must(t, l.Close())
 }

@@ -80,9 +80,10 @@ type Log struct {
 	signed int64    // size of the last checkpoint
 	renew  bool     // there is no snapshot that holds
 	blocks []indexEntry
-	// buf and records are of the batch that is written, for use again.
+	// buf, records and lines are of the batch that is written, for use again.
 	buf     []byte
 	records []record.Record
+	lines   []written
 	hash    record.Hasher
 	poison  error
 	failed  error // of the last checkpoint that nobody had asked for
@@ -122,6 +123,7 @@ func start(ctx context.Context, store Store, key trust.Signer, h head, view *Vie
 		queue: make(chan *pending, queued), closing: make(chan struct{}), done: make(chan struct{}),
 		gatherer: gatherer{timer: time.NewTimer(time.Hour)},
 	}
+	l.head.tree = h.tree.clone() // the view has the other
 	l.origin, _, _ = h.state.Log()
 	l.keeper = startKeeper(l.background, store, view.stored, opts.Published)
 	go l.run()

@@ -209,30 +209,23 @@ func (l *Log) commit(batch []*pending, reserve int64) error {
 	if l.poison != nil {
 		return l.poison
 	}
-	next := l.head
-	next.tree = l.head.tree.clone()
-	next.batch = next.tree.size
+	first, prev := l.head.tree.size, l.head.prev
 	when := record.StampOf(l.opts.Now())
-	l.buf = l.buf[:0]
-	l.records = l.records[:0]
-	var blocks []mark
+	l.buf, l.records, l.lines = l.buf[:0], l.records[:0], l.lines[:0]
 	for _, p := range batch {
 		p.marks = make([]record.Mark, len(p.entries))
 		for i := range p.entries {
 			e := &p.entries[i]
-			seq, from := next.tree.size, len(l.buf)
-			l.buf = e.AppendLine(l.buf, seq, next.batch, next.prev, when)
-			next.prev = l.hash.Leaf(l.buf[from:])
+			seq, from := first+int64(len(l.lines)), len(l.buf)
+			l.buf = e.AppendLine(l.buf, seq, first, prev, when)
+			prev = l.hash.Leaf(l.buf[from:])
 			l.buf = append(l.buf, '\n')
-			p.marks[i] = record.Mark{Seq: seq, Hash: next.prev}
-			l.records = append(l.records, record.Record{Seq: seq, Batch: next.batch, Session: e.Session, Request: e.Request, Body: e.Body})
-			m := mark{offset: from, begins: seq%blockSize == 0}
-			if m.node, m.ends = next.tree.push(0, next.prev); m.begins || m.ends {
-				blocks = append(blocks, m)
-			}
+			p.marks[i] = record.Mark{Seq: seq, Hash: prev}
+			l.records = append(l.records, record.Record{Seq: seq, Batch: first, Session: e.Session, Request: e.Request, Body: e.Body})
+			l.lines = append(l.lines, written{from, prev})
 		}
 	}
-	err := l.store.Append(l.background, Batch{First: next.batch, Lines: l.buf, Reserve: reserve})
+	err := l.store.Append(l.background, Batch{First: first, Lines: l.buf, Reserve: reserve})
 	if errors.Is(err, ErrFull) {
 		return fmt.Errorf("%w: the disk has no room for more records; free some", ErrFull)
 	}
@@ -240,32 +233,31 @@ func (l *Log) commit(batch []*pending, reserve int64) error {
 		l.poison = &Error{Reason: LogPoisoned, Detail: "a record could not be made durable, so nothing more is recorded; check the disk, then start again", Err: err}
 		return l.poison
 	}
-	l.head = next
+	l.grow(first)
 	l.head.state.ApplyAll(l.records)
 	clear(l.records)
-	l.indexed(blocks)
 	return nil
 }
 
-// mark is a line that begins or ends a block of the index.
-type mark struct {
+// written is a line of the batch at hand.
+type written struct {
 	offset int // in the batch
-	begins bool
-	ends   bool
-	node   record.Hash
+	leaf   record.Hash
 }
 
-// indexed notes where blocks of the index begin and which a batch completed.
-func (l *Log) indexed(blocks []mark) {
+// grow takes the lines of a batch that is durable into the head, and notes where
+// blocks of the index begin and which it completed.
+func (l *Log) grow(batch int64) {
 	begin := l.store.End()
 	begin.Offset -= int64(len(l.buf))
-	for _, m := range blocks {
-		if m.begins {
-			l.block = Position{begin.Segment, begin.Offset + int64(m.offset)}
+	for _, line := range l.lines {
+		if l.head.tree.size%blockSize == 0 {
+			l.block = Position{begin.Segment, begin.Offset + int64(line.offset)}
 		}
-		if m.ends {
-			l.blocks = append(l.blocks, indexEntry{m.node, l.block})
+		if node, done := l.head.tree.push(0, line.leaf); done {
+			l.blocks = append(l.blocks, indexEntry{node, l.block})
 		}
+		l.head.prev, l.head.batch = line.leaf, batch
 	}
 }
 

@@ -128,11 +128,11 @@ func freeze(data []byte, target Target, reasoning string) (Envelope, error) {
 	if len(reasoning) > MaxReasoning {
 		return Envelope{}, refuse(ReasoningTooLong, -1, "the reasoning has %d bytes, at most %d", len(reasoning), MaxReasoning)
 	}
-	others, err := canonical.Marshal(otherMembers{target.capability.String(), reasoning, EnvelopeSchema, target.text})
+	data, err := canonical.AppendMarshal(data, otherMembers{target.capability.String(), reasoning, EnvelopeSchema, target.text})
 	if err != nil {
 		return Envelope{}, fromCanonical(err, "")
 	}
-	data = append(append(data, ','), others[len("{"):]...)
+	data[end] = ',' // in place of the bracket that opens these
 	if len(data) > MaxEnvelope {
 		return Envelope{}, refuse(Reason(canonical.TooLarge), -1, "the call has %d bytes in canonical form, at most %d", len(data), MaxEnvelope)
 	}

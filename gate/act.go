@@ -100,10 +100,10 @@ func (l *live) wider(plan Plan) bool {
 	if !ok {
 		return false
 	}
-	own, grants := corpus.Name(name, path), l.g.machine.rules.Skills[l.skill].Grants
+	grants := l.g.machine.rules.Skills[l.skill].Grants
 	for _, c := range plan.Changes {
 		t, err := target, error(nil)
-		if c.Object != own {
+		if !isAt(c.Object, name, path) {
 			t, err = capability.Path(target.Capability(), c.Object.Corpus(), c.Object.Path())
 		}
 		if err != nil || !grants.Covers(t) {

@@ -48,7 +48,8 @@ type live struct {
 	queue   []Command          // g.mu
 	running bool               // g.mu
 	cancel  context.CancelFunc // g.mu; ends what it waits for
-	waiters []func(Reply)      // g.mu
+	waiters []waiter           // g.mu
+	asker   [1]waiter          // g.mu; room for them, of whom most calls have one
 	reply   Reply              // g.mu; the last that was told
 	message string             // g.mu; for the agent
 }
@@ -220,10 +221,13 @@ func (g *Gate) repeat(c Repeat) {
 	l.answerWith(r)
 }
 
+// waiter wants to know how a call ended.
+type waiter interface{ end(r Reply) }
+
 // answerWith is for all who wait. g.mu is held.
 func (l *live) answerWith(r Reply) {
 	for _, w := range l.waiters {
-		w(r)
+		w.end(r)
 	}
 	l.waiters = nil
 }

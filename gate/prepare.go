@@ -154,22 +154,27 @@ func (l *live) also(class capability.Capability) {
 	if !ok {
 		return
 	}
-	own, objects := corpus.Name(name, path), l.facts.Changes
-	if class.Effect() == capability.None {
-		objects = append(slices.Clip(objects), l.touches.Reads...)
+	reads := l.touches.Reads
+	if class.Effect() != capability.None {
+		reads = nil
 	}
-	for _, o := range objects {
-		if o == own {
-			continue
+	for _, objects := range [...][]corpus.Object{l.facts.Changes, reads} {
+		for _, o := range objects {
+			if isAt(o, name, path) {
+				continue
+			}
+			t, err := capability.Path(class, o.Corpus(), o.Path())
+			if err != nil {
+				l.void(CallMalformed, err.Error())
+				return
+			}
+			l.facts.Also = append(l.facts.Also, t)
 		}
-		t, err := capability.Path(class, o.Corpus(), o.Path())
-		if err != nil {
-			l.void(CallMalformed, err.Error())
-			return
-		}
-		l.facts.Also = append(l.facts.Also, t)
 	}
 }
+
+// isAt says whether an object is the one at a path of a corpus.
+func isAt(o corpus.Object, name, path string) bool { return o.Corpus() == name && o.Path() == path }
 
 // sinkText is the labels of what is written to, for the record.
 func sinkText(sinks []label.Label) string {

@@ -174,7 +174,7 @@ func (l *live) key(undo bool) string {
 	}
 	form = append(append(append(append(form, l.session.agent...), '\n'), of...), '\n')
 	sum := sha256.Sum256(hex.AppendEncode(form, l.facts.Envelope[:]))
-	return hex.EncodeToString(sum[:16])
+	return string(hex.AppendEncode(form[:0], sum[:16]))
 }
 
 func (b *batch) outcome(undo bool) {

@@ -284,28 +284,33 @@ func (s *Session) Rollback(ctx context.Context) ([]Reply, error) {
 	return s.gather(ctx, waits, func(t Ticket) Event { return Undoing{s.id, t} })
 }
 
+// next is where the next reply of a call is told, once.
+type next chan Reply
+
+func (n next) end(r Reply) { n <- r }
+
 // await waits for the next reply of the calls that are at a phase, in the order
 // in which they came there.
-func (s *Session) await(wanted func(*live, phase) bool) []chan Reply {
+func (s *Session) await(wanted func(*live, phase) bool) []next {
 	s.g.mu.Lock()
 	defer s.g.mu.Unlock()
 	ms := s.g.machine.session(s.id)
 	if ms == nil {
 		return nil
 	}
-	var out []chan Reply
+	var out []next
 	for _, id := range slices.Concat(ms.staged, ms.done) {
 		l, c := s.g.lives[id], s.g.machine.calls[id]
 		if l != nil && c != nil && wanted(l, c.at) {
-			w := make(chan Reply, 1)
-			l.waiters = append(l.waiters, func(r Reply) { w <- r })
+			w := make(next, 1)
+			l.waiters = append(l.waiters, w)
 			out = append(out, w)
 		}
 	}
 	return out
 }
 
-func (s *Session) gather(ctx context.Context, waits []chan Reply, make func(Ticket) Event) ([]Reply, error) {
+func (s *Session) gather(ctx context.Context, waits []next, make func(Ticket) Event) ([]Reply, error) {
 	if err := s.change(ctx, make); err != nil {
 		return nil, err
 	}

@@ -327,12 +327,11 @@ func (m *Machine) turn(c *call) {
 
 // settle does what became possible for sessions, revocation and barrier.
 func (m *Machine) settle() {
-	for len(m.touched) > 0 {
-		s := m.touched[0]
-		m.touched = m.touched[1:]
-		m.advance(s)
+	for i := 0; i < len(m.touched); i++ { // which may touch more of them
+		m.advance(m.touched[i])
 	}
-	m.touched = nil
+	clear(m.touched)
+	m.touched = m.touched[:0]
 	if m.narrowing && !m.intendsEvicted() {
 		m.narrowing = false
 		m.emit(Evict{})

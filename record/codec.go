@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // codec writes or reads one object, field by field in canonical order: one
@@ -133,8 +132,8 @@ func (c *codec) text(name string, v *string) {
 }
 
 func (c *codec) write(s string) {
-	c.altered = c.altered || !utf8.ValidString(s)
-	c.out = appendText(c.out, s)
+	out, altered := appendText(c.out, s)
+	c.out, c.altered = out, c.altered || altered
 }
 
 func (c *codec) optText(name string, v *string) {

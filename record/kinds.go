@@ -5,68 +5,56 @@ import (
 	"slices"
 )
 
-// decoders read the body of each kind.
-var decoders = map[Kind]func(*codec) Body{
-	KindInit:              decodeAs[Init],
-	KindKeyCreated:        decodeAs[KeyCreated],
-	KindKeyRotated:        decodeAs[KeyRotated],
-	KindTrustChanged:      decodeAs[TrustChanged],
-	KindSkillAdopted:      decodeAs[SkillAdopted],
-	KindSkillSigned:       decodeAs[SkillSigned],
-	KindSkillLoaded:       decodeAs[SkillLoaded],
-	KindSkillRefused:      decodeAs[SkillRefused],
-	KindSkillEvicted:      decodeAs[SkillEvicted],
-	KindRevocation:        decodeAs[Revocation],
-	KindRequest:           decodeAs[Request],
-	KindReversibleRequest: decodeAs[ReversibleRequest],
-	KindDecision:          decodeAs[Decision],
-	KindLateDecision:      decodeAs[LateDecision],
-	KindIntent:            decodeAs[Intent],
-	KindExecuted:          decodeAs[Executed],
-	KindError:             decodeAs[Error],
-	KindStaged:            decodeAs[Staged],
-	KindCommitIntent:      decodeAs[CommitIntent],
-	KindCommitted:         decodeAs[Committed],
-	KindRollbackIntent:    decodeAs[RollbackIntent],
-	KindRolledBack:        decodeAs[RolledBack],
-	KindResolved:          decodeAs[Resolved],
-	KindMutation:          decodeAs[Mutation],
-	KindBoot:              decodeAs[Boot],
-	KindLock:              decodeAs[Lock],
-	KindSession:           decodeAs[Session],
-	KindBarrier:           decodeAs[Barrier],
-	KindVerdict:           decodeAs[Verdict],
-	KindRecovery:          decodeAs[Recovery],
-	KindCheckpoint:        decodeAs[Checkpoint],
-	KindTool:              decodeAs[Tool],
-	KindHook:              decodeAs[Hook],
-	KindRefused:           decodeAs[Refused],
+// bodies have the body of each kind, empty.
+var bodies = map[Kind]Body{
+	KindInit:              Init{},
+	KindKeyCreated:        KeyCreated{},
+	KindKeyRotated:        KeyRotated{},
+	KindTrustChanged:      TrustChanged{},
+	KindSkillAdopted:      SkillAdopted{},
+	KindSkillSigned:       SkillSigned{},
+	KindSkillLoaded:       SkillLoaded{},
+	KindSkillRefused:      SkillRefused{},
+	KindSkillEvicted:      SkillEvicted{},
+	KindRevocation:        Revocation{},
+	KindRequest:           Request{},
+	KindReversibleRequest: ReversibleRequest{},
+	KindDecision:          Decision{},
+	KindLateDecision:      LateDecision{},
+	KindIntent:            Intent{},
+	KindExecuted:          Executed{},
+	KindError:             Error{},
+	KindStaged:            Staged{},
+	KindCommitIntent:      CommitIntent{},
+	KindCommitted:         Committed{},
+	KindRollbackIntent:    RollbackIntent{},
+	KindRolledBack:        RolledBack{},
+	KindResolved:          Resolved{},
+	KindMutation:          Mutation{},
+	KindBoot:              Boot{},
+	KindLock:              Lock{},
+	KindSession:           Session{},
+	KindBarrier:           Barrier{},
+	KindVerdict:           Verdict{},
+	KindRecovery:          Recovery{},
+	KindCheckpoint:        Checkpoint{},
+	KindTool:              Tool{},
+	KindHook:              Hook{},
+	KindRefused:           Refused{},
 }
 
 // Kinds lists all kinds.
 func Kinds() []Kind {
-	return slices.Sorted(maps.Keys(decoders))
+	return slices.Sorted(maps.Keys(bodies))
 }
 
 func decode(k Kind, c *codec) Body {
-	read, ok := decoders[k]
+	b, ok := bodies[k]
 	if !ok {
 		c.fail("a kind that is not known; a newer iff wrote it, or nobody")
 		return nil
 	}
-	return read(c)
-}
-
-// walker is a body that can be read.
-type walker[B any] interface {
-	*B
-	walk(*codec)
-}
-
-func decodeAs[B Body, P walker[B]](c *codec) Body {
-	var b B
-	P(&b).walk(c)
-	return b
+	return b.decode(c)
 }
 
 // Kind implements Body.
@@ -205,6 +193,41 @@ func (b Checkpoint) encode(c *codec)        { b.walk(c) }
 func (b Tool) encode(c *codec)              { b.walk(c) }
 func (b Hook) encode(c *codec)              { b.walk(c) }
 func (b Refused) encode(c *codec)           { b.walk(c) }
+
+func (b Init) decode(c *codec) Body              { b.walk(c); return b }
+func (b KeyCreated) decode(c *codec) Body        { b.walk(c); return b }
+func (b KeyRotated) decode(c *codec) Body        { b.walk(c); return b }
+func (b TrustChanged) decode(c *codec) Body      { b.walk(c); return b }
+func (b SkillAdopted) decode(c *codec) Body      { b.walk(c); return b }
+func (b SkillSigned) decode(c *codec) Body       { b.walk(c); return b }
+func (b SkillLoaded) decode(c *codec) Body       { b.walk(c); return b }
+func (b SkillRefused) decode(c *codec) Body      { b.walk(c); return b }
+func (b SkillEvicted) decode(c *codec) Body      { b.walk(c); return b }
+func (b Revocation) decode(c *codec) Body        { b.walk(c); return b }
+func (b Request) decode(c *codec) Body           { b.walk(c); return b }
+func (b ReversibleRequest) decode(c *codec) Body { b.walk(c); return b }
+func (b Decision) decode(c *codec) Body          { b.walk(c); return b }
+func (b LateDecision) decode(c *codec) Body      { b.walk(c); return b }
+func (b Intent) decode(c *codec) Body            { b.walk(c); return b }
+func (b Executed) decode(c *codec) Body          { b.walk(c); return b }
+func (b Error) decode(c *codec) Body             { b.walk(c); return b }
+func (b Staged) decode(c *codec) Body            { b.walk(c); return b }
+func (b CommitIntent) decode(c *codec) Body      { b.walk(c); return b }
+func (b Committed) decode(c *codec) Body         { b.walk(c); return b }
+func (b RollbackIntent) decode(c *codec) Body    { b.walk(c); return b }
+func (b RolledBack) decode(c *codec) Body        { b.walk(c); return b }
+func (b Resolved) decode(c *codec) Body          { b.walk(c); return b }
+func (b Mutation) decode(c *codec) Body          { b.walk(c); return b }
+func (b Boot) decode(c *codec) Body              { b.walk(c); return b }
+func (b Lock) decode(c *codec) Body              { b.walk(c); return b }
+func (b Session) decode(c *codec) Body           { b.walk(c); return b }
+func (b Barrier) decode(c *codec) Body           { b.walk(c); return b }
+func (b Verdict) decode(c *codec) Body           { b.walk(c); return b }
+func (b Recovery) decode(c *codec) Body          { b.walk(c); return b }
+func (b Checkpoint) decode(c *codec) Body        { b.walk(c); return b }
+func (b Tool) decode(c *codec) Body              { b.walk(c); return b }
+func (b Hook) decode(c *codec) Body              { b.walk(c); return b }
+func (b Refused) decode(c *codec) Body           { b.walk(c); return b }
 
 // Closes says whether records of this kind close what is open, so that they
 // have a right to the room that was kept for them on a full disk.

@@ -18,6 +18,7 @@ type Kind string
 type Body interface {
 	Kind() Kind
 	encode(*codec)
+	decode(*codec) Body // reads what encode writes, into a copy
 }
 
 // MaxLine bounds a line, in bytes without the newline.
@@ -117,9 +118,14 @@ func Encode(e Entry) (Encoded, error) {
 		return Encoded{}, fmt.Errorf("record without a body: %w", ErrLine)
 	}
 	kind := e.Body.Kind()
-	c := codec{writing: true, out: make([]byte, 0, 768)}
-	c.out = append(c.out, `"body":`...)
-	e.Body.encode(&c)
+	// Most middles have room beside what writes them.
+	w := new(struct {
+		codec
+		room [768]byte
+	})
+	c := &w.codec
+	c.writing, c.out = true, append(w.room[:0], `"body":`...)
+	e.Body.encode(c)
 	if c.err != nil {
 		return Encoded{}, fmt.Errorf("record %s: %w", kind, c.err)
 	}
@@ -130,8 +136,7 @@ func Encode(e Entry) (Encoded, error) {
 		again := codec{in: string(c.out[len(`"body":`):])}
 		e.Body = decode(kind, &again)
 	}
-	c.out = append(c.out, `,"kind":`...)
-	c.out = appendText(c.out, string(kind))
+	c.out = append(append(append(c.out, `,"kind":"`...), kind...), '"')
 	out := Encoded{Kind: kind, Body: e.Body, Session: e.Session, Request: e.Request, middle: c.out}
 	if n := out.size(); n > MaxLine {
 		return Encoded{}, fmt.Errorf("record %s: %d bytes, at most %d: %w", kind, n, MaxLine, ErrTooLong)

@@ -67,12 +67,12 @@ func (s *State) Apply(r Record) { s.ApplyAll([]Record{r}) }
 func (s *State) ApplyAll(records []Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, r := range records {
-		s.apply(r)
+	for i := range records {
+		s.apply(&records[i])
 	}
 }
 
-func (s *State) apply(r Record) {
+func (s *State) apply(r *Record) {
 	s.size = max(s.size, r.Seq+1)
 	switch b := r.Body.(type) {
 	case Init:
@@ -146,7 +146,7 @@ func (b Skill) clone() Skill {
 }
 
 // call folds the records of one call.
-func (s *State) call(r Record) {
+func (s *State) call(r *Record) {
 	switch b := r.Body.(type) {
 	case Request:
 		s.know(b.Agent, "", b.Mark)
@@ -170,7 +170,7 @@ func (s *State) call(r Record) {
 
 // decide folds a decision. Only the first counts, and none behind an intent,
 // such as that of a rollback: it must not make an intent disappear.
-func (s *State) decide(r Record, choice Choice) {
+func (s *State) decide(r *Record, choice Choice) {
 	c, ok := s.calls[r.Request]
 	if !ok || c.Decision >= 0 || c.Intent >= 0 {
 		return
@@ -183,7 +183,7 @@ func (s *State) decide(r Record, choice Choice) {
 }
 
 // open begins a call, unless it is open already.
-func (s *State) open(r Record, reversible bool) {
+func (s *State) open(r *Record, reversible bool) {
 	if _, ok := s.calls[r.Request]; ok {
 		return
 	}
@@ -194,7 +194,7 @@ func (s *State) open(r Record, reversible bool) {
 	s.calls[id] = Call{ID: id, Session: strings.Clone(r.Session), Reversible: reversible, Request: r.Seq, Decision: -1, Staged: -1, Intent: -1}
 }
 
-func (s *State) step(r Record, change func(*Call)) {
+func (s *State) step(r *Record, change func(*Call)) {
 	if c, ok := s.calls[r.Request]; ok {
 		change(&c)
 		s.calls[c.ID] = c

@@ -29,7 +29,7 @@ type Agent struct {
 
 // session folds a transition: into what is known of the agent, whatever became
 // of the session, and into the session, unless it is not open.
-func (s *State) session(r Record, b Session) {
+func (s *State) session(r *Record, b Session) {
 	if b.Transition == AgentReset {
 		delete(s.agents, b.Agent)
 		return

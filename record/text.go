@@ -59,18 +59,19 @@ func hidden(r rune) bool {
 	return r >= 0xe0000 && r <= 0xe0fff
 }
 
-// appendText writes a string in its one spelling.
-func appendText(dst []byte, s string) []byte {
+// appendText writes a string in its one spelling. altered says that it was not
+// UTF-8 and that its escaped form was written.
+func appendText(dst []byte, s string) (out []byte, altered bool) {
 	n := plainPrefix(s)
 	if n < len(s) && !utf8.ValidString(s) {
-		s = visible.Escape(s)
+		s, altered = visible.Escape(s), true
 		n = plainPrefix(s)
 	}
 	dst = append(dst, '"')
 	for {
 		dst = append(dst, s[:n]...)
 		if s = s[n:]; s == "" {
-			return append(dst, '"')
+			return append(dst, '"'), altered
 		}
 		r, size := utf8.DecodeRuneInString(s)
 		dst = appendRune(dst, r)

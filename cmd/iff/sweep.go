@@ -39,7 +39,7 @@ const (
 	sweepSeed    = 1
 	mostWorkers  = 256
 	sweepMemory  = 140 << 20 // bytes that the collector aims at
-	sweepGarbage = 800       // percent: runs are short
+	sweepGarbage = 4000      // percent: runs leave much and keep little
 )
 
 // Run makes the runs, or reads those that are kept, and judges them.

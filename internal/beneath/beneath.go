@@ -106,6 +106,7 @@ type handle interface {
 // not run beside another Entries on the same Dir ([Dir.Again] gives a second one), and Close may not run beside anything.
 type Dir struct {
 	h    handle
+	up   *Dir // from which it was opened, of which only the path counts; nil for what Open gives
 	path string
 }
 
@@ -130,7 +131,7 @@ func (d *Dir) Close() error {
 	err := d.h.Close()
 	d.h = nil
 	if err != nil {
-		return refusal(d.path, err)
+		return refusal(d.where(), err)
 	}
 	return nil
 }
@@ -139,14 +140,14 @@ func (d *Dir) Close() error {
 // before the rest is read; a name seen twice is file-changing. Names come as they are: see [CheckName].
 func (d *Dir) Entries(max int) ([]Entry, error) {
 	if d.h == nil {
-		return nil, refusal(d.path, fs.ErrClosed)
+		return nil, refusal(d.where(), fs.ErrClosed)
 	}
 	entries, err := d.h.list(max)
 	if err == nil {
 		err = sortEntries(entries)
 	}
 	if err != nil {
-		return nil, refusal(d.path, err)
+		return nil, refusal(d.where(), err)
 	}
 	return entries, nil
 }
@@ -154,15 +155,14 @@ func (d *Dir) Entries(max int) ([]Entry, error) {
 // Dir opens the child directory name. The caller closes it.
 // Reasons: file-name, file-link, file-special, file-mount, file-changing, not-a-directory, not-found, no-access, read-failed.
 func (d *Dir) Dir(name string) (*Dir, error) {
-	path, err := d.child(name)
-	if err != nil {
+	if err := d.check(name); err != nil {
 		return nil, err
 	}
 	h, err := d.h.dir(name)
 	if err != nil {
-		return nil, d.refuseOpen(path, name, Directory, err)
+		return nil, d.refuseOpen(d.below(name), name, Directory, err)
 	}
-	return &Dir{h: h, path: path}, nil
+	return &Dir{h, d, name}, nil
 }
 
 // ReadFile reads the child file name whole, at most max bytes; a larger one is file-too-large before a byte of it is read
@@ -170,31 +170,30 @@ func (d *Dir) Dir(name string) (*Dir, error) {
 // Reasons: file-name, file-link, file-special, file-mount, file-changing, file-too-large, not-a-file, not-found,
 // no-access, read-failed.
 func (d *Dir) ReadFile(name string, max int64) (File, error) {
-	path, err := d.child(name)
-	if err != nil {
+	if err := d.check(name); err != nil {
 		return File{}, err
 	}
 	before, err := d.h.lstat(name)
 	if err != nil {
-		return File{}, refusal(path, err)
+		return File{}, refusal(d.below(name), err)
 	}
 	if before.kind != Regular {
-		return File{}, refuseKind(path, before.kind, Regular)
+		return File{}, refuseKind(d.below(name), before.kind, Regular)
 	}
 	if before.mounted {
-		return File{}, refusal(path, errMount)
+		return File{}, refusal(d.below(name), errMount)
 	}
 	if before.size > min(max, math.MaxInt) {
-		return File{}, tooLarge(path, before.size, max)
+		return File{}, tooLarge(d.below(name), before.size, max)
 	}
 	f, err := d.h.file(name)
 	if err != nil {
-		return File{}, d.refuseOpen(path, name, Regular, err)
+		return File{}, d.refuseOpen(d.below(name), name, Regular, err)
 	}
 	defer f.Close()
 	data, err := readUnchanged(f, before)
 	if err != nil {
-		return File{}, refusal(path, err)
+		return File{}, refusal(d.below(name), err)
 	}
 	return File{Data: data, Size: before.size, Executable: before.mode&0o111 != 0, Links: before.links}, nil
 }
@@ -202,39 +201,41 @@ func (d *Dir) ReadFile(name string, max int64) (File, error) {
 // Stamp looks at the directory itself.
 func (d *Dir) Stamp() (Stamp, error) {
 	if d.h == nil {
-		return Stamp{}, refusal(d.path, fs.ErrClosed)
+		return Stamp{}, refusal(d.where(), fs.ErrClosed)
 	}
 	i, err := d.h.stat()
 	if err != nil {
-		return Stamp{}, refusal(d.path, err)
+		return Stamp{}, refusal(d.where(), err)
 	}
 	return i.stamp, nil
 }
 
-// child checks that name is one component and gives the path to show in errors.
-func (d *Dir) child(name string) (string, error) {
-	if err := d.check(name); err != nil {
-		return "", err
-	}
-	return d.below(name), nil
-}
-
+// check refuses what is not one component.
 func (d *Dir) check(name string) error {
 	if d.h == nil {
-		return refusal(d.path, fs.ErrClosed)
+		return refusal(d.where(), fs.ErrClosed)
 	}
 	if detail := notComponent(name); detail != "" {
-		return &Error{Reason: FileName, Path: d.path + "/" + name, Detail: detail}
+		return &Error{Reason: FileName, Path: d.where() + "/" + name, Detail: detail}
 	}
 	return nil
 }
 
-// below is the path of a name, to show in errors.
-func (d *Dir) below(name string) string {
-	if strings.HasSuffix(d.path, "/") {
-		return d.path + name
+// where is the path to show in errors.
+func (d *Dir) where() string {
+	if d.up == nil {
+		return d.path
 	}
-	return d.path + "/" + name
+	return d.up.below(d.path)
+}
+
+// below is where a name is.
+func (d *Dir) below(name string) string {
+	dir := d.where()
+	if strings.HasSuffix(dir, "/") {
+		return dir + name
+	}
+	return dir + "/" + name
 }
 
 // refuseOpen says why an open did not succeed. Systems answer with different codes for a link or a special file, so the

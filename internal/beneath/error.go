@@ -96,13 +96,11 @@ var reasons = []struct {
 // refusal gives an error of the operating system its reason.
 func refusal(path string, err error) *Error {
 	e := &Error{Reason: ReadFailed, Path: path, Err: err}
-	var bare *fs.PathError
-	if errors.As(err, &bare) {
+	if bare, ok := errors.AsType[*fs.PathError](err); ok {
 		e.Err = bare.Err // its path is only the last component
 	}
 	e.Detail = printable(e.Err.Error())
-	var many manyError
-	if errors.As(err, &many) {
+	if _, ok := errors.AsType[manyError](err); ok {
 		e.Reason, e.Err = TooManyEntries, nil
 		return e
 	}

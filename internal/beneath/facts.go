@@ -48,11 +48,11 @@ func (d *Dir) Lstat(name string) (Facts, error) {
 // Facts looks at the directory itself.
 func (d *Dir) Facts() (Facts, error) {
 	if d.h == nil {
-		return Facts{}, refusal(d.path, fs.ErrClosed)
+		return Facts{}, refusal(d.where(), fs.ErrClosed)
 	}
 	i, err := d.h.stat()
 	if err != nil {
-		return Facts{}, refusal(d.path, err)
+		return Facts{}, refusal(d.where(), err)
 	}
 	return i.facts(), nil
 }
@@ -73,13 +73,13 @@ func (d *Dir) Readlink(name string) (string, error) {
 // Again opens the same directory a second time. The caller closes it.
 func (d *Dir) Again() (*Dir, error) {
 	if d.h == nil {
-		return nil, refusal(d.path, fs.ErrClosed)
+		return nil, refusal(d.where(), fs.ErrClosed)
 	}
 	h, err := d.h.dir(".")
 	if err != nil {
-		return nil, refusal(d.path, err)
+		return nil, refusal(d.where(), err)
 	}
-	return &Dir{h: h, path: d.path}, nil
+	return &Dir{h, d.up, d.path}, nil
 }
 
 // Walk opens the directory at a path of one or more components below d; "." is d itself, opened again. On Linux it is one
@@ -96,7 +96,7 @@ func (d *Dir) Walk(path string) (*Dir, error) {
 	if err != nil {
 		return d.walkSteps(path) // which says where, and what is there
 	}
-	return &Dir{h: h, path: d.below(path)}, nil
+	return &Dir{h, d, path}, nil
 }
 
 func plainComponents(path string) bool {

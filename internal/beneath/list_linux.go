@@ -16,7 +16,7 @@ func (n *node) list(max int) ([]Entry, error) {
 	}
 	var (
 		entries []Entry
-		block   [8192]byte
+		block   [4096]byte // small, for the stack would grow for it
 	)
 	for {
 		size, err := unix.Getdents(n.fd, block[:])

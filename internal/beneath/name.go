@@ -63,6 +63,8 @@ func badText(name string) string {
 
 func badRune(r rune, rest string) string {
 	switch {
+	case ' ' <= r && r < 0x7f: // as most are
+		return ""
 	case r == utf8.RuneError && !strings.HasPrefix(rest, "\uFFFD"):
 		return fmt.Sprintf("invalid UTF-8 (0x%02x)", rest[0])
 	case unicode.IsControl(r):

@@ -58,6 +58,11 @@ func (d *decoder) form(data []byte) ([]byte, error) {
 // that contains itself ends). Nil slices are [] and nil maps {}. An error is
 // an *Error with Offset -1, or wraps ErrType.
 func Marshal(v any) ([]byte, error) {
+	return AppendMarshal(make([]byte, 0, 512), v)
+}
+
+// AppendMarshal is Marshal that appends the form to dst. On an error it returns nil.
+func AppendMarshal(dst []byte, v any) ([]byte, error) {
 	from := reflect.ValueOf(v)
 	if !from.IsValid() {
 		return nil, fmt.Errorf("%w: nil has no type; pass a value", ErrType)
@@ -66,11 +71,8 @@ func Marshal(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Methods with pointer receivers need an address.
-	value := reflect.New(p.typ).Elem()
-	value.Set(from)
-	e := encoder{out: make([]byte, 0, 512)}
-	if err := e.value(p, value); err != nil {
+	e := encoder{out: dst}
+	if err := e.value(p, from); err != nil {
 		return nil, err
 	}
 	return e.out, nil
@@ -127,7 +129,7 @@ func (e *encoder) value(p *plan, v reflect.Value) error {
 func (e *encoder) composite(p *plan, v reflect.Value) error {
 	levels := 1
 	if p.kind == kindRaw {
-		levels = v.Addr().Interface().(*Raw).depth
+		levels = pointer(v).(*Raw).depth
 	}
 	if e.depth+levels > defaultDepth {
 		return refuse(TooDeep, fmt.Sprintf("nested deeper than %d levels; make it flatter", defaultDepth))
@@ -141,7 +143,7 @@ func (e *encoder) composite(p *plan, v reflect.Value) error {
 func (e *encoder) nested(p *plan, v reflect.Value) error {
 	switch p.kind {
 	case kindRaw:
-		text := v.Addr().Interface().(*Raw).text
+		text := pointer(v).(*Raw).text
 		if text == "" {
 			return refuse(WrongType, "a zero Raw has no JSON form; set it, or let the field be omitted")
 		}
@@ -243,7 +245,7 @@ func (e *encoder) marshaled(p *plan, v reflect.Value) error {
 	if !p.marshals {
 		return unsupported(p.typ, "it has UnmarshalText but no MarshalText")
 	}
-	text, err := v.Addr().Interface().(encoding.TextMarshaler).MarshalText()
+	text, err := pointer(v).(encoding.TextMarshaler).MarshalText()
 	if err != nil {
 		return &Error{Reason: InvalidValue, Offset: -1, Detail: "the value has no text", Err: err}
 	}
@@ -273,6 +275,17 @@ func (e *encoder) float(f float64) error {
 	return nil
 }
 
+// pointer is the value's address, which methods with pointer receivers need, or that
+// of a copy if it has none.
+func pointer(v reflect.Value) any {
+	if !v.CanAddr() {
+		addressed := reflect.New(v.Type()).Elem()
+		addressed.Set(v)
+		v = addressed
+	}
+	return v.Addr().Interface()
+}
+
 // omits reports whether the tag leaves the value out.
 func (f *field) omits(v reflect.Value) bool {
 	if f.omitEmpty {
@@ -289,7 +302,7 @@ func (f *field) omits(v reflect.Value) bool {
 		}
 	}
 	if f.omitZero && f.zeroer {
-		return v.Addr().Interface().(interface{ IsZero() bool }).IsZero()
+		return pointer(v).(interface{ IsZero() bool }).IsZero()
 	}
 	return f.omitZero && v.IsZero()
 }

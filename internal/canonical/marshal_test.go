@@ -30,6 +30,28 @@ func TestMarshalEverything(t *testing.T) {
 	}
 }
 
+// TestAppendMarshal: what was there stays in front, and values without an address
+// are written like those that have one.
+func TestAppendMarshal(t *testing.T) {
+	raw, err := NewRaw([]byte(`{"b":[1]}`), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []any{wholeValue(), raw, &raw, level(2), []Raw{raw}, [1]Raw{raw}, map[string]Raw{"k": raw}, struct{ R Raw }{raw}, "é\n"} {
+		want, err := Marshal(v)
+		if err != nil {
+			t.Fatalf("%T: %v", v, err)
+		}
+		got, err := AppendMarshal([]byte("in front "), v)
+		if err != nil || string(got) != "in front "+string(want) {
+			t.Errorf("%T: got %s, %v, want %s behind it", v, got, err, want)
+		}
+	}
+	if got, err := AppendMarshal([]byte("in front "), "\xff"); err == nil || got != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
 func TestMarshalNil(t *testing.T) {
 	type doc struct {
 		S []string          `json:"s"`

@@ -135,13 +135,16 @@ func up(path string) string {
 // case, width, composition, characters that do not show, and dots and spaces at
 // the end of a name. Two paths that any file system takes for one fold alike.
 func fold(path string) string {
+	if folded(path) {
+		return path
+	}
 	if ascii(path) {
 		path = strings.ToLower(path)
 	} else {
 		path = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(path)))
 		path = strings.Map(shown, path)
 	}
-	if !strings.Contains(path, ". ") && !strings.Contains(path, "./") && !strings.Contains(path, " /") && strings.TrimRight(path, ". ") == path {
+	if folded(path) {
 		return path
 	}
 	names := strings.Split(path, "/")
@@ -151,6 +154,22 @@ func fold(path string) string {
 		}
 	}
 	return strings.Join(names, "/")
+}
+
+// folded says that a path is what it folds to, as most are: small letters of ASCII,
+// and no name that ends in a dot or a space.
+func folded(path string) bool {
+	for i := range len(path) {
+		switch c := path[i]; {
+		case c >= utf8.RuneSelf, 'A' <= c && c <= 'Z':
+			return false
+		case c == '.' || c == ' ':
+			if i+1 == len(path) || path[i+1] == '/' {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func ascii(s string) bool {

@@ -9,7 +9,7 @@ import (
 
 // Bounds of calls.
 const (
-	maxCalls     = 128
+	maxCalls     = 112      // a map of more takes twice the memory
 	maxArguments = 32 << 10 // bytes, of one that is remembered
 )
 

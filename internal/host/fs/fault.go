@@ -88,8 +88,7 @@ func refusal(o corpus.Object, err error) error {
 
 // reasonOf is the reason that refusal gives, empty for none.
 func reasonOf(err error) gate.Reason {
-	var r *gate.Refusal
-	if errors.As(refusal("", err), &r) {
+	if r, ok := errors.AsType[*gate.Refusal](refusal("", err)); ok {
 		return r.Reason
 	}
 	return ""

@@ -118,17 +118,20 @@ func (h *Host) Close() {
 }
 
 // use finds the corpus of an object and keeps it open until done is called.
-func (h *Host) use(o corpus.Object) (r *root, done func(), err error) {
+func (h *Host) use(o corpus.Object) (*root, error) {
 	h.closing.RLock()
-	if r = h.roots[o.Corpus()]; r == nil {
-		defer h.closing.RUnlock()
-		if h.roots == nil {
-			return nil, nil, errClosed
-		}
-		return nil, nil, wrong(gate.NoCorpus, "corpus %q is none of this runtime's", o.Corpus())
+	r := h.roots[o.Corpus()]
+	if r != nil {
+		return r, nil
 	}
-	return r, h.closing.RUnlock, nil
+	defer h.done()
+	if h.roots == nil {
+		return nil, errClosed
+	}
+	return nil, wrong(gate.NoCorpus, "corpus %q is none of this runtime's", o.Corpus())
 }
+
+func (h *Host) done() { h.closing.RUnlock() }
 
 // Touches implements [gate.Host]. Reads of a listing are the directory alone.
 func (h *Host) Touches(env capability.Envelope) (gate.Touches, error) {
@@ -136,11 +139,11 @@ func (h *Host) Touches(env capability.Envelope) (gate.Touches, error) {
 	if err != nil {
 		return gate.Touches{}, refusal(c.object, err)
 	}
-	_, done, err := h.use(c.object)
+	_, err = h.use(c.object)
 	if err != nil {
 		return gate.Touches{}, refusal(c.object, err)
 	}
-	defer done()
+	defer h.done()
 	t := gate.Touches{Op: c.op, Reversible: c.reversible()}
 	switch {
 	case c.reads():
@@ -167,11 +170,11 @@ func (h *Host) do(ctx context.Context, o gate.Order) (gate.Result, error) {
 	if err != nil {
 		return gate.Result{}, refusal("", err)
 	}
-	r, done, err := h.use(c.object)
+	r, err := h.use(c.object)
 	if err != nil {
 		return gate.Result{}, refusal(c.object, err)
 	}
-	defer done()
+	defer h.done()
 	if c.reads() != (o.Phase == gate.Read) {
 		return gate.Result{}, refusal(c.object, wrong(gate.HostFailed, "op %s has no phase %q", c.op, o.Phase))
 	}

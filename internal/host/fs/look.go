@@ -28,7 +28,8 @@ func (f found) absent() bool { return f.Facts == corpus.Facts{} }
 type keeping struct {
 	whole int64 // keep files up to this size
 	most  int64 // refuse files larger than this; 0 for no bound
-	// window gets the bytes as they pass, with their offset; may be nil.
+	// window gets the bytes of those that are not kept as they pass, with their
+	// offset; may be nil.
 	window func(off int64, p []byte)
 }
 
@@ -140,9 +141,6 @@ func (h *Host) readBytes(ctx context.Context, fd int, f *found, k keeping) error
 		data := make([]byte, f.stat.size)
 		if err := h.stream(ctx, fd, f.stat.size, data, nil); err != nil {
 			return err
-		}
-		if k.window != nil {
-			k.window(0, data)
 		}
 		f.Copy = corpus.NewCopy(f.Facts, textOf(data), f.xattrs) // nobody writes to data from here on
 		return nil
@@ -277,5 +275,8 @@ func below(path string, err error) error {
 	return &pathError{path, err}
 }
 
+// small is the size up to which a file is best read, and kept, at one go.
+const small = int64(len(block{}))
+
 // anySize is for looks at files of any size whose bytes are not wanted.
-var anySize = keeping{whole: -1, most: math.MaxInt64}
+var anySize = keeping{whole: small, most: math.MaxInt64}

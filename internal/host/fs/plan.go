@@ -18,11 +18,11 @@ func (h *Host) Plan(ctx context.Context, env capability.Envelope, staged gate.St
 	if err != nil {
 		return gate.Plan{}, refusal("", err)
 	}
-	r, done, err := h.use(c.object)
+	r, err := h.use(c.object)
 	if err != nil {
 		return gate.Plan{}, refusal(c.object, err)
 	}
-	defer done()
+	defer h.done()
 	if c.reads() {
 		return gate.Plan{Reach: gate.Exact}, nil
 	}

@@ -70,7 +70,7 @@ func (v view) read(ctx context.Context, c call) (readResult, error) {
 			part = append(part, p[from-off:to-off]...)
 		}
 	}
-	f, err := v.look(ctx, c.object, keeping{whole: -1, window: window})
+	f, err := v.look(ctx, c.object, keeping{whole: small, window: window})
 	switch {
 	case err != nil:
 		return readResult{}, err
@@ -82,63 +82,81 @@ func (v view) read(ctx context.Context, c call) (readResult, error) {
 	if err := ordinary(f); err != nil {
 		return readResult{}, err
 	}
-	if !f.Cut { // staged
-		window(0, []byte(f.Data))
+	text := string(part)
+	if !f.Cut {
+		text = f.Data[min(c.offset, int64(len(f.Data))):]
+		text = text[:min(c.limit, int64(len(text)))]
 	}
 	out := readResult{Size: f.stat.size, State: string(f.State())}
-	text := string(part)
 	if utf8.ValidString(text) {
 		out.Content = &text
 	} else {
-		text = base64.StdEncoding.EncodeToString(part)
+		text = base64.StdEncoding.EncodeToString(bytesOf(text))
 		out.Base64 = &text
 	}
 	return out, nil
 }
 
 func (v view) list(ctx context.Context, dir corpus.Object) (listResult, error) {
-	f, err := v.look(ctx, dir, anySize)
-	switch {
-	case err != nil:
+	at, err := v.opened(ctx, dir)
+	if err != nil {
 		return listResult{}, err
-	case f.absent():
-		return listResult{}, fs.ErrNotExist
-	case f.Facts.Kind != corpus.Directory:
-		return listResult{}, wrong(gate.NotADirectory, "a %s; use op read or stat", f.Facts.Kind)
 	}
-	at, err := v.h.dir(v.root, dir.Path())
-	if err == nil {
+	if at >= 0 {
 		defer v.h.sys.close(at)
-	} else if _, made := v.overlaid(dir); !made || !errors.Is(err, fs.ErrNotExist) {
-		return listResult{}, err
 	}
 	names, err := v.listed(at, dir)
 	if err != nil {
 		return listResult{}, err
 	}
-	out := listResult{Entries: []entry{}}
+	prefix := string(dir)
+	if dir.IsRoot() {
+		prefix = v.root.Corpus
+	}
+	out := listResult{Entries: make([]entry, 0, len(names))}
 	for _, name := range names {
 		if reserved(name) {
 			continue
 		}
-		if e, ok := v.entry(at, dir, name); ok {
+		if e, ok := v.entry(at, prefix, name); ok {
 			out.Entries = append(out.Entries, e)
 		}
 	}
 	return out, ctx.Err()
 }
 
-// entry is false for a name that is gone since it was listed.
-func (v view) entry(at int, dir corpus.Object, name string) (entry, bool) {
-	var f found
-	ok := false
-	if v.staged != nil {
-		path := dir.Path() + "/" + name
-		if dir.IsRoot() {
-			path = name
-		}
-		f, ok = v.overlaid(corpus.Name(v.root.Corpus, path))
+// opened is a directory as the session sees it, open, or -1 where it is staged
+// alone. The look at what does not open is for the reason.
+func (v view) opened(ctx context.Context, dir corpus.Object) (int, error) {
+	at, err := v.h.dir(v.root, dir.Path())
+	parent, _ := dir.Parent()
+	_, made := v.overlaid(dir)
+	if _, above := v.overlaid(parent); err == nil && !made && !above {
+		return at, nil
 	}
+	f, failed := v.look(ctx, dir, anySize)
+	switch {
+	case failed != nil:
+	case f.absent():
+		failed = fs.ErrNotExist
+	case f.Facts.Kind != corpus.Directory:
+		failed = wrong(gate.NotADirectory, "a %s; use op read or stat", f.Facts.Kind)
+	case made && errors.Is(err, fs.ErrNotExist):
+		return -1, nil
+	default:
+		failed = err
+	}
+	if err == nil && failed != nil {
+		v.h.sys.close(at)
+	}
+	return at, failed
+}
+
+// entry is false for a name that is gone since it was listed. What stands before
+// the slash in the name of its object is prefix.
+func (v view) entry(at int, prefix, name string) (entry, bool) {
+	o := corpus.Name(prefix, name)
+	f, ok := v.overlaid(o)
 	if !ok {
 		st, err := v.h.sys.lstat(at, name)
 		if err != nil {
@@ -146,11 +164,11 @@ func (v view) entry(at int, dir corpus.Object, name string) (entry, bool) {
 		}
 		f.Facts.Kind = st.kind
 	}
-	return entry{Name: string(corpus.Name("", name))[1:], Kind: string(f.Facts.Kind)}, true
+	return entry{Name: string(o[len(prefix)+1:]), Kind: string(f.Facts.Kind)}, true
 }
 
 func (v view) stat(ctx context.Context, o corpus.Object) (statResult, error) {
-	f, err := v.look(ctx, o, keeping{whole: -1})
+	f, err := v.look(ctx, o, anySize)
 	if reasonOf(err) == gate.NotFound || err == nil && f.absent() {
 		return statResult{Kind: "absent"}, nil
 	}

@@ -11,16 +11,16 @@ import (
 // Leftover is what lies under a staging name in a directory, a directory
 // without what is below it; absent if nothing does. Data is not read.
 func (h *Host) Leftover(ctx context.Context, dir corpus.Object, staging string) (corpus.Copy, error) {
-	r, done, err := h.use(dir)
+	r, err := h.use(dir)
 	if err != nil {
 		return corpus.Copy{}, refusal(dir, err)
 	}
-	defer done()
+	defer h.done()
 	o := corpus.Name(r.Corpus, staging)
 	if !dir.IsRoot() {
 		o = corpus.Name(r.Corpus, dir.Path()+"/"+staging)
 	}
-	f, err := view{h: h, root: r}.look(ctx, o, anySize)
+	f, err := view{h: h, root: r}.look(ctx, o, keeping{whole: -1})
 	return f.Copy, refusal(dir, err)
 }
 
@@ -28,11 +28,11 @@ func (h *Host) Leftover(ctx context.Context, dir corpus.Object, staging string) 
 // given and, of a directory, nothing is in it. Otherwise the reason is conflict
 // and it stays. Nothing there is no error.
 func (h *Host) Clean(ctx context.Context, dir corpus.Object, staging string, states ...corpus.State) error {
-	r, done, err := h.use(dir)
+	r, err := h.use(dir)
 	if err != nil {
 		return refusal(dir, err)
 	}
-	defer done()
+	defer h.done()
 	at, err := h.dir(r, dir.Path())
 	if err != nil {
 		return refusal(dir, err)
@@ -72,11 +72,11 @@ func (h *Host) Recover(ctx context.Context, changes []corpus.Change, staging str
 		return nil
 	}
 	o := named(changes)
-	r, done, err := h.use(o)
+	r, err := h.use(o)
 	if err != nil {
 		return refusal(o, err)
 	}
-	defer done()
+	defer h.done()
 	j := &job{h: h, ctx: ctx, root: r, staging: staging, plan: gate.Plan{Changes: changes}}
 	p, err := h.place(r, o)
 	if err == nil {

@@ -11,18 +11,17 @@ import (
 // zero value is ready.
 type syncs struct {
 	mu   sync.Mutex
-	next map[directory]*round // of directories that are being synced
+	next map[directory]*round // of directories that are being synced; nil while nobody waits
 }
 
 type directory struct{ dev, ino uint64 }
 
 // round is an fsync that has not begun: the first who waits for it does it.
 type round struct {
-	waiting int           // syncs.mu
-	turn    chan struct{} // closed when the one before has ended
-	before  error         // how, once it has
-	done    chan struct{}
-	err     error // once it is done
+	turn   chan struct{} // closed when the one before has ended
+	before error         // how, once it has
+	done   chan struct{}
+	err    error // once it is done
 }
 
 func newRound() *round { return &round{turn: make(chan struct{}), done: make(chan struct{})} }
@@ -32,14 +31,17 @@ func newRound() *round { return &round{turn: make(chan struct{}), done: make(cha
 // their names, and the system says it once.
 func (s *syncs) sync(d directory, fsync func() error) error {
 	s.mu.Lock()
-	r := s.next[d]
-	if r == nil {
+	r, busy := s.next[d]
+	if !busy {
 		s.begin(d)
 		s.mu.Unlock()
 		return s.end(d, fsync())
 	}
-	r.waiting++
-	first := r.waiting == 1
+	first := r == nil
+	if first {
+		r = newRound()
+		s.next[d] = r
+	}
 	s.mu.Unlock()
 	if !first {
 		<-r.done
@@ -59,7 +61,7 @@ func (s *syncs) begin(d directory) {
 	if s.next == nil {
 		s.next = make(map[directory]*round)
 	}
-	s.next[d] = newRound()
+	s.next[d] = nil
 }
 
 // end gives those who came meanwhile their turn.
@@ -67,7 +69,7 @@ func (s *syncs) end(d directory, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.next[d]
-	if r.waiting == 0 {
+	if r == nil {
 		delete(s.next, d)
 		return err
 	}

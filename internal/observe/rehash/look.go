@@ -23,7 +23,7 @@ const (
 )
 
 // buffer is what files are read into, piece by piece.
-type buffer [64 << 10]byte
+type buffer [32 << 10]byte
 
 // seen is one object as it was found. Fresh facts are no fingerprint.
 type seen struct {
@@ -97,8 +97,7 @@ func rest(ctx context.Context, attempt int) error {
 }
 
 func reasonOf(err error) beneath.Reason {
-	var e *beneath.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*beneath.Error](err); ok {
 		return e.Reason
 	}
 	return ""

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/iff-run/iff/corpus"
@@ -81,12 +80,12 @@ func (w *walk) directory(ctx context.Context, dir *beneath.Dir, at place) error 
 	if err := w.record(files); err != nil {
 		return err
 	}
-	return w.each(ctx, len(below), func(i int) error { return w.enter(ctx, dir, below[i].name, at.depth+1) })
+	return w.each(ctx, len(below), func(i int) error { return w.enter(ctx, dir, below[i], at.depth+1) })
 }
 
 // children lists a directory and observes what is in it until the listing is the same before and after: the directory's
 // own state, what is no directory, and the directories.
-func (w *walk) children(ctx context.Context, dir *beneath.Dir, at place) (state corpus.State, files, below []object, err error) {
+func (w *walk) children(ctx context.Context, dir *beneath.Dir, at place) (state corpus.State, files []object, below []corpus.Object, err error) {
 	for attempt := range attempts {
 		if err := rest(ctx, attempt); err != nil {
 			return "", nil, nil, err
@@ -129,40 +128,23 @@ func (w *walk) rested(dir *beneath.Dir, before beneath.Facts, entries []beneath.
 	return err == nil && slices.Equal(entries, again)
 }
 
-// look observes the entries of a directory.
-func (w *walk) look(ctx context.Context, dir *beneath.Dir, at place, entries []beneath.Entry) (files, below []object, err error) {
+// look observes the entries of a directory: what is no directory, and the directories.
+func (w *walk) look(ctx context.Context, dir *beneath.Dir, at place, entries []beneath.Entry) ([]object, []corpus.Object, error) {
 	if len(entries) <= batch { // as in most directories
-		files, err = w.lookAt(ctx, dir, at, entries)
-	} else {
-		files, err = w.lookTogether(ctx, dir, at, entries)
+		return w.lookAt(ctx, dir, at, entries)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	isDir := func(o object) bool {
-		return o.seen.facts.Kind == beneath.Directory && o.seen.state != corpus.Unreadable
-	}
-	for _, o := range files {
-		if isDir(o) {
-			below = append(below, o)
-		}
-	}
-	return slices.DeleteFunc(files, isDir), below, nil
-}
-
-// lookTogether is lookAt, batch by batch.
-func (w *walk) lookTogether(ctx context.Context, dir *beneath.Dir, at place, entries []beneath.Entry) ([]object, error) {
 	parts := slices.Collect(slices.Chunk(entries, batch))
-	found := make([][]object, len(parts))
+	files, below := make([][]object, len(parts)), make([][]corpus.Object, len(parts))
 	err := w.each(ctx, len(parts), func(i int) (err error) {
-		found[i], err = w.lookAt(ctx, dir, at, parts[i])
+		files[i], below[i], err = w.lookAt(ctx, dir, at, parts[i])
 		return err
 	})
-	return slices.Concat(found...), err
+	return slices.Concat(files...), slices.Concat(below...), err
 }
 
-func (w *walk) lookAt(ctx context.Context, dir *beneath.Dir, at place, entries []beneath.Entry) ([]object, error) {
-	found := make([]object, 0, len(entries)+1) // room for the directory itself
+// lookAt is look, one entry after the other.
+func (w *walk) lookAt(ctx context.Context, dir *beneath.Dir, at place, entries []beneath.Entry) (files []object, below []corpus.Object, err error) {
+	files = make([]object, 0, len(entries)+1) // room for the directory itself
 	for _, e := range entries {
 		name := corpus.Name(at.prefix, e.Name)
 		was := seen{}
@@ -175,25 +157,31 @@ func (w *walk) lookAt(ctx context.Context, dir *beneath.Dir, at place, entries [
 		}
 		switch {
 		case at.depth == w.options.Depth:
-			return nil, w.beyond(TooDeep, name, w.options.Depth, "names deep")
+			return nil, nil, w.beyond(TooDeep, name, w.options.Depth, "names deep")
 		case len(name) > w.options.Name:
-			return nil, w.beyond(NameTooLong, name, w.options.Name, "bytes long")
+			return nil, nil, w.beyond(NameTooLong, name, w.options.Name, "bytes long")
+		}
+		if e.Kind == beneath.Directory { // or not: to open it will show
+			below = append(below, name)
+			continue
 		}
 		now, done := seen{}, false
 		if e.Kind == beneath.Regular && !was.settled { // which must be read in any case
 			now, done = w.listed(ctx, dir, e.Name)
 		}
 		if !done {
-			var err error
 			if now, err = w.observe(ctx, dir, e.Name, was); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
-		if now.state != corpus.Absent {
-			found = append(found, object{name, now})
+		switch {
+		case now.facts.Kind == beneath.Directory && now.state != corpus.Unreadable:
+			below = append(below, name)
+		case now.state != corpus.Absent:
+			files = append(files, object{name, now})
 		}
 	}
-	return found, nil
+	return files, below, nil
 }
 
 // enter walks into a directory, or records what has taken its place.
@@ -243,7 +231,7 @@ func (w *walk) beyond(reason Reason, at corpus.Object, bound int, what string) e
 	return &Error{Reason: reason, Object: at, Detail: fmt.Sprintf("more than %d %s", bound, what)}
 }
 
-// result is all that was found, for the snapshot and for the next walk.
+// result is all that was found, in no order for the snapshot, and for the next walk.
 func (w *walk) result() ([]corpus.Entry, prints) {
 	entries, all := make([]corpus.Entry, 0, w.count), make(prints, w.count)
 	for _, part := range w.found {
@@ -253,6 +241,5 @@ func (w *walk) result() ([]corpus.Entry, prints) {
 			all[o.name] = &o.seen
 		}
 	}
-	slices.SortStableFunc(entries, func(a, b corpus.Entry) int { return strings.Compare(string(a.Object), string(b.Object)) })
 	return entries, all
 }

@@ -14,7 +14,7 @@ import (
 
 const (
 	// firstBytes is how much is read at first, for many want a few records only, and blockBytes how much at once in the end.
-	firstBytes = 32 << 10
+	firstBytes = 16 << 10
 	blockBytes = 512 << 10
 	// longestLine bounds what is read in search of a newline. It is far more than a line may have, for a power cut can turn a
 	// batch into zeros.
