@@ -33,7 +33,8 @@
 //
 // # Where runs are made
 //
-// The corpora of the next runs are made ahead, a few for each worker. When a run
+// The corpora of the next runs are made ahead, a few for each worker, where there is
+// room for far more. When a run
 // begins its files are some ten milliseconds old: the observer tells them by their
 // times, as it does those of people, and reads again only what it cannot tell so.
 // Every verdict reads every byte.

@@ -3,6 +3,7 @@ package sweep
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -18,17 +19,21 @@ import (
 // that bend changes.
 type fake struct {
 	bend func(c ensemble.Config, r *ensemble.Result) error // nil for nothing
+	room int64                                             // most runs that are prepared and not over; 0 for any number
 
-	ahead atomic.Int64 // runs that were prepared and not yet called
+	ahead atomic.Int64 // runs that were prepared and are not over
 	mu    sync.Mutex
 	made  map[ensemble.Config]int // without their directory
 }
 
 // Prepare implements [Runner].
 func (f *fake) Prepare(c ensemble.Config) (func(context.Context) (ensemble.Result, error), error) {
-	f.ahead.Add(1)
-	return func(ctx context.Context) (ensemble.Result, error) {
+	if n := f.ahead.Add(1); f.room > 0 && n > f.room {
 		f.ahead.Add(-1)
+		return nil, errors.New("no space left")
+	}
+	return func(ctx context.Context) (ensemble.Result, error) {
+		defer f.ahead.Add(-1) // as a corpus, which is there until its run ends
 		return f.run(ctx, c)
 	}, nil
 }

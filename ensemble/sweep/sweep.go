@@ -78,6 +78,7 @@ type making struct {
 	journal  *Journal
 	progress func(done, total int)
 	dir      string
+	workers  int
 	todo     []int // numbers of runs
 	outcomes []Outcome
 }
@@ -104,8 +105,9 @@ func (m *making) all(ctx context.Context, workers int) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	m.workers = min(workers, len(m.todo))
 	done := 0
-	for r := range m.start(ctx, min(workers, len(m.todo))) {
+	for r := range m.start(ctx) {
 		if err := m.keep(r); err != nil {
 			stop(err)
 			continue
@@ -122,8 +124,8 @@ func (m *making) all(ctx context.Context, workers int) error {
 
 // start gives the runs that are to do, in their order, to workers. The channel has
 // what comes of each, and is closed when the last worker is done.
-func (m *making) start(ctx context.Context, workers int) <-chan ended {
-	next, results := make(chan int), make(chan ended, workers)
+func (m *making) start(ctx context.Context) <-chan ended {
+	next, results := make(chan int), make(chan ended, m.workers)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer close(next)
@@ -135,7 +137,7 @@ func (m *making) start(ctx context.Context, workers int) <-chan ended {
 			}
 		}
 	})
-	for range workers {
+	for range m.workers {
 		wg.Go(func() { m.work(ctx, next, results) })
 	}
 	go func() { wg.Wait(); close(results) }()
@@ -149,19 +151,33 @@ const ahead = 2
 func (m *making) work(ctx context.Context, next <-chan int, results chan<- ended) {
 	var queue []ready
 	for {
-		for run := range next {
-			if queue = append(queue, m.prepare(run)); len(queue) > ahead {
+		for len(queue) == 0 || m.further(queue) {
+			run, ok := <-next
+			if !ok {
 				break
 			}
+			queue = append(queue, m.prepare(run))
 		}
 		if len(queue) == 0 {
 			return
 		}
 		r := queue[0]
 		queue = queue[1:]
+		if r.err != nil { // ahead there may have been no room; now nothing of this worker's is in its way
+			r = m.prepare(r.run)
+		}
 		out, err := m.play(ctx, r)
 		results <- ended{r.run, out, err}
 	}
+}
+
+// roomOfRun is more than a run takes, its corpus and its log, in bytes.
+const roomOfRun = 4 << 20
+
+// further says whether a worker makes another corpus ahead: not where one could not
+// be made, and not from the room that the runs of all workers may need.
+func (m *making) further(queue []ready) bool {
+	return len(queue) <= ahead && queue[len(queue)-1].err == nil && room(m.dir) > int64(m.workers)*roomOfRun
 }
 
 func (m *making) prepare(run int) ready {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -119,6 +120,37 @@ func TestCriteriaJudgeTheSameRuns(t *testing.T) {
 		if r.FalseAlarms != want[0] || r.Misses != want[1] || r.Misplaced != 0 {
 			t.Errorf("%s: %d false alarms, %d misses, %d misplaced", by, r.FalseAlarms, r.Misses, r.Misplaced)
 		}
+	}
+}
+
+// A sweep needs no more room than a corpus for each worker: where there is no more,
+// none is made ahead.
+func TestNoRoomAhead(t *testing.T) {
+	p := small(25)
+	for _, most := range []int64{1, 2, 0} {
+		f := &fake{room: most}
+		if _, err := Make(t.Context(), p, f, Options{Workers: 1, Dir: t.TempDir()}); err != nil || f.count() != p.Runs() {
+			t.Errorf("with room for %d corpora %d runs were made: %v", most, f.count(), err)
+		}
+	}
+	full := errors.New("full")
+	for _, c := range []struct {
+		workers int
+		queue   []ready
+		further bool
+	}{
+		{1, []ready{{}}, true},
+		{1, []ready{{}, {}, {}}, false},
+		{1, []ready{{err: full}}, false},
+		{1 << 40, []ready{{}}, false}, // there is not that much room
+	} {
+		m := &making{dir: t.TempDir(), workers: c.workers}
+		if got := m.further(c.queue); got != (c.further && room(m.dir) > roomOfRun) {
+			t.Errorf("%d workers, %d ahead: another one %v", c.workers, len(c.queue), got)
+		}
+	}
+	if room(t.TempDir()) == 0 && (runtime.GOOS == "linux" || runtime.GOOS == "darwin") {
+		t.Error("how much room there is was not told")
 	}
 }
 

@@ -38,8 +38,7 @@ type place struct {
 }
 
 // place finds a record. The first stands where every log begins; the one that was
-// asked for last, or the base that was read since, is remembered, for an interval
-// is read twice from its base on.
+// asked for last is remembered, for an interval is read twice from its base on.
 func (j *judging) place(ctx context.Context, seq int64) (place, error) {
 	if seq == j.found.seq { // of the zero value, that of the first
 		return j.found, nil
@@ -70,9 +69,6 @@ func (j *judging) each(ctx context.Context, start, end int64, f func(record.Reco
 		}
 		if s.Seq != seq || s.Prev != prev {
 			return fmt.Errorf("record %d does not follow on the one before it; see iff audit verify", s.Seq)
-		}
-		if isBase(s.Body) {
-			j.found = place{s.Seq, s.At, s.Prev}
 		}
 		if err := f(s.Record); err != nil {
 			return err
@@ -187,19 +183,20 @@ func Opening(ctx context.Context, view *audit.View, store audit.Store, session s
 	return out, err
 }
 
-// begin finds the barrier at which the interval begins, and the newest base that is
-// not behind it.
+// begin finds the barrier at which the interval begins, and the one before it
+// at which nothing was under way and whose snapshots are whole.
 func (j *judging) begin(ctx context.Context, first int64) (base, from int64, err error) {
 	base, from = -1, -1
 	err = j.back(ctx, first+1, func(records []record.Record) (bool, error) {
 		for i := len(records) - 1; i >= 0; i-- {
-			if _, ok := records[i].Body.(record.Barrier); !ok {
+			b, ok := records[i].Body.(record.Barrier)
+			if !ok {
 				continue
 			}
 			if from < 0 {
 				from = records[i].Seq
 			}
-			if isBase(records[i].Body) {
+			if b.Idle && whole(b) {
 				base = records[i].Seq
 				return true, nil
 			}
@@ -210,11 +207,4 @@ func (j *judging) begin(ctx context.Context, first int64) (base, from int64, err
 		err = fmt.Errorf("%w was taken before this, so nobody knows what the corpora were; name a later interval", ErrNoSnapshot)
 	}
 	return base, from, err
-}
-
-// isBase says whether all can be told of the corpora from this record on: it is a
-// barrier at which nothing was under way and whose snapshots are whole.
-func isBase(body record.Body) bool {
-	b, ok := body.(record.Barrier)
-	return ok && b.Idle && whole(b)
 }

@@ -48,6 +48,15 @@ func TestKeysOutliveARestart(t *testing.T) {
 }
 
 // What a crash left undecided is refused, and not asked about again.
+// What a runtime records as it starts, the first too, is signed before it takes a
+// call: what the corpora were cannot be rewritten without the log's key.
+func TestStartIsSigned(t *testing.T) {
+	w := newEnv(t).start()
+	if signed, all := w.parts.Log.View().Size(), w.parts.Log.State().Size(); signed != all-1 {
+		t.Errorf("%d records are signed of %d, of which the last is the checkpoint", signed, all)
+	}
+}
+
 func TestKeysOfUndecidedCalls(t *testing.T) {
 	e := newEnv(t)
 	w := e.start()

@@ -83,11 +83,9 @@ func Start(ctx context.Context, parts Parts) (*Runtime, error) {
 	if err := r.barrier(ctx, entirely); err != nil {
 		return nil, err
 	}
-	var known []gate.KnownKey
-	if r.fence > 1 { // before the first runtime there was no call
-		if known, err = r.learnt(ctx, maxKeys, maxKeyRecords); err != nil {
-			return nil, err
-		}
+	known, err := r.learnt(ctx, maxKeys, maxKeyRecords)
+	if err != nil {
+		return nil, err
 	}
 	observers := map[string]corpus.Observer{SkillsCorpus: skillFiles(parts.Directories)}
 	for _, c := range parts.Corpora {

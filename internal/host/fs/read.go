@@ -98,12 +98,20 @@ func (v view) read(ctx context.Context, c call) (readResult, error) {
 }
 
 func (v view) list(ctx context.Context, dir corpus.Object) (listResult, error) {
-	at, err := v.opened(ctx, dir)
-	if err != nil {
+	f, err := v.look(ctx, dir, anySize)
+	switch {
+	case err != nil:
 		return listResult{}, err
+	case f.absent():
+		return listResult{}, fs.ErrNotExist
+	case f.Facts.Kind != corpus.Directory:
+		return listResult{}, wrong(gate.NotADirectory, "a %s; use op read or stat", f.Facts.Kind)
 	}
-	if at >= 0 {
+	at, err := v.h.dir(v.root, dir.Path())
+	if err == nil {
 		defer v.h.sys.close(at)
+	} else if _, made := v.overlaid(dir); !made || !errors.Is(err, fs.ErrNotExist) {
+		return listResult{}, err
 	}
 	names, err := v.listed(at, dir)
 	if err != nil {
@@ -123,33 +131,6 @@ func (v view) list(ctx context.Context, dir corpus.Object) (listResult, error) {
 		}
 	}
 	return out, ctx.Err()
-}
-
-// opened is a directory as the session sees it, open, or -1 where it is staged
-// alone. The look at what does not open is for the reason.
-func (v view) opened(ctx context.Context, dir corpus.Object) (int, error) {
-	at, err := v.h.dir(v.root, dir.Path())
-	parent, _ := dir.Parent()
-	_, made := v.overlaid(dir)
-	if _, above := v.overlaid(parent); err == nil && !made && !above {
-		return at, nil
-	}
-	f, failed := v.look(ctx, dir, anySize)
-	switch {
-	case failed != nil:
-	case f.absent():
-		failed = fs.ErrNotExist
-	case f.Facts.Kind != corpus.Directory:
-		failed = wrong(gate.NotADirectory, "a %s; use op read or stat", f.Facts.Kind)
-	case made && errors.Is(err, fs.ErrNotExist):
-		return -1, nil
-	default:
-		failed = err
-	}
-	if err == nil && failed != nil {
-		v.h.sys.close(at)
-	}
-	return at, failed
 }
 
 // entry is false for a name that is gone since it was listed. What stands before
