@@ -219,6 +219,11 @@ func FuzzRender(f *testing.F) {
 }
 
 func FuzzParseQuestion(f *testing.F) {
+	odd := question(f)
+	odd.Plan[0].Before = corpus.State(strings.Repeat("a", 60) + "%aaa") // no state is that
+	form, err := odd.MarshalJSON()
+	must(f, err)
+	f.Add(form)
 	for _, q := range scenes(f) {
 		if form, err := q.MarshalJSON(); err == nil && len(form) < 1<<16 {
 			f.Add(form)

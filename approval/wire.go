@@ -194,7 +194,11 @@ func (w wireQuestion) question() (Question, error) {
 		},
 	}
 	for _, c := range w.Plan {
-		q.Plan = append(q.Plan, corpus.Change{Object: corpus.Object(c.Object), Before: corpus.State(c.Before), After: corpus.State(c.After)})
+		change := corpus.Change{Object: corpus.Object(c.Object), Before: corpus.State(c.Before), After: corpus.State(c.After)}
+		if !planned(change.Before) || !planned(change.After) {
+			return Question{}, fmt.Errorf("plan: %q or %q is no state that can be planned", c.Before, c.After)
+		}
+		q.Plan = append(q.Plan, change)
 	}
 	var err error
 	if q.Envelope, err = capability.ParseEnvelope([]byte(w.Envelope)); err != nil {
@@ -217,6 +221,8 @@ func (w wireQuestion) question() (Question, error) {
 	}
 	return q, nil
 }
+
+func planned(s corpus.State) bool { return s.Known() || s == corpus.Any }
 
 func effect(s string) (capability.Effect, error) {
 	for _, e := range []capability.Effect{capability.Irreversible, capability.Reversible, capability.None} {
