@@ -14,16 +14,13 @@ import (
 // request, of intents without an outcome: a file under the staging name, or a
 // tree that is being deleted, with all that is in it. Such a thing is part of a
 // call that is under way or in doubt; it is not somebody else's change.
-type stages map[string]*stage
+type stages map[string]stage
 
 // stage is what may lie under the staging name: any file there itself, and below
-// it what the plan takes away, as it was. Most calls have their outcome before
-// anybody asks, so it is found out when somebody does.
+// it what the plan takes away, as it was.
 type stage struct {
-	staging string
-	plan    []corpus.Change // nil once it was found out
-	names   []corpus.Object
-	below   map[corpus.Object]corpus.State
+	names []corpus.Object
+	below map[corpus.Object]corpus.State
 }
 
 // fold takes a record in, with the changes that did not fit in its line.
@@ -47,28 +44,24 @@ func (s stages) open(request string, b record.Intent, rest []corpus.Change) {
 	if len(rest) == 0 {
 		rest = b.Plan
 	}
-	s[request] = &stage{staging: b.Staging, plan: rest}
-}
-
-// find finds out what may lie there.
-func (s *stage) find() {
+	var at stage
 	var planned map[corpus.Object]bool // empty for one that is alone, which lies in no other
-	if len(s.plan) > 1 {
-		s.below, planned = make(map[corpus.Object]corpus.State), make(map[corpus.Object]bool, len(s.plan))
-		for _, c := range s.plan {
+	if len(rest) > 1 {
+		at.below, planned = make(map[corpus.Object]corpus.State), make(map[corpus.Object]bool, len(rest))
+		for _, c := range rest {
 			planned[c.Object] = true
 		}
 	}
-	for _, c := range s.plan {
+	for _, c := range rest {
 		top := topOf(c.Object, planned)
-		staged := path.Join(path.Dir(top.Path()), s.staging)
-		if name := corpus.Name(top.Corpus(), staged); top == c.Object && !slices.Contains(s.names, name) {
-			s.names = append(s.names, name)
+		staged := path.Join(path.Dir(top.Path()), b.Staging)
+		if name := corpus.Name(top.Corpus(), staged); top == c.Object && !slices.Contains(at.names, name) {
+			at.names = append(at.names, name)
 		} else if top != c.Object {
-			s.below[corpus.Name(top.Corpus(), staged+strings.TrimPrefix(c.Object.Path(), top.Path()))] = c.Before
+			at.below[corpus.Name(top.Corpus(), staged+strings.TrimPrefix(c.Object.Path(), top.Path()))] = c.Before
 		}
 	}
-	s.plan = nil
+	s[request] = at
 }
 
 // topOf is the highest of the planned objects that an object lies in.
@@ -89,7 +82,6 @@ func topOf(o corpus.Object, planned map[corpus.Object]bool) corpus.Object {
 func (s stages) without(snaps map[string]*corpus.Snapshot) map[string]*corpus.Snapshot {
 	out := maps.Clone(snaps)
 	for _, at := range s {
-		at.find()
 		for _, name := range at.names {
 			snap := out[name.Corpus()]
 			if snap == nil || snap.State(name) == corpus.Absent {

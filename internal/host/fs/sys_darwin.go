@@ -14,11 +14,6 @@ type kernel struct{}
 
 func system() (sys, error) { return &kernel{}, nil }
 
-func appendNames(out []string, block []byte) []string {
-	_, _, out = unix.ParseDirent(block, -1, out)
-	return out
-}
-
 func (k *kernel) below(at int, path string, flags int) (int, error) { return byHand(at, path, flags) }
 
 // mountOf tells mounts by device: there are no bind mounts.

@@ -1,10 +1,6 @@
 package fs
 
 import (
-	"encoding/binary"
-	"slices"
-	"strings"
-
 	"golang.org/x/sys/unix"
 )
 
@@ -44,26 +40,6 @@ func (k *kernel) below(at int, path string, flags int) (int, error) {
 		return openat2(at, path, flags, resolve)
 	}
 	return byHand(at, path, flags)
-}
-
-// appendNames takes the names off a block of struct linux_dirent64: inode (8
-// bytes, 0 for none), offset (8), length of the entry (2), type (1), name up to a
-// NUL. They share one copy of the block.
-func appendNames(out []string, block []byte) []string {
-	const head, usual = 19, 32
-	out = slices.Grow(out, len(block)/usual)
-	for text := string(block); len(block) > head; {
-		inode, length := binary.NativeEndian.Uint64(block), int(binary.NativeEndian.Uint16(block[16:]))
-		if length <= head || length > len(block) {
-			break
-		}
-		name, _, _ := strings.Cut(text[head:length], "\x00")
-		if inode != 0 && name != "." && name != ".." {
-			out = append(out, name)
-		}
-		block, text = block[length:], text[length:]
-	}
-	return out
 }
 
 // mount identifies a mount: by id, or where there are none by device.

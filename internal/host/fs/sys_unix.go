@@ -134,17 +134,17 @@ func (k *kernel) names(at int, most int) ([]string, error) {
 	}
 	defer k.close(fd)
 	var out []string
-	var block [4096]byte // small, for the stack would grow for it
+	block := make([]byte, 512+32*min(most, 100)) // not on the stack, which would grow for it
 	for {
 		n := 0
 		err := retry(func() (err error) {
-			n, err = unix.ReadDirent(fd, block[:])
+			n, err = unix.ReadDirent(fd, block)
 			return err
 		})
 		if err != nil || n <= 0 {
 			return out, err
 		}
-		if out = appendNames(out, block[:n]); len(out) > most {
+		if _, _, out = unix.ParseDirent(block[:n], -1, out); len(out) > most {
 			return nil, errTooMany
 		}
 	}
