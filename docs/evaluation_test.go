@@ -102,7 +102,7 @@ func TestEvaluationExamples(t *testing.T) {
 // The first example is what the page says it is: the consolidator writes one file
 // in rounds 1 and 4, and nobody else touches that.
 func TestEvaluationWritesTwice(t *testing.T) {
-	const file = "fixtures/ledger-close-results-006.json"
+	const file = "finance/2024-Q2-payroll-006.csv"
 	clean, err := sweep.Scenario("clean")
 	must(t, err)
 	run := sweep.Plan{Seed: 1}.Run(sweep.Cell{N: 10, K: 2, R: 5}, clean, 4)
@@ -128,7 +128,7 @@ func replay(t *testing.T, c ensemble.Config) []asked {
 	t.Helper()
 	kit, err := ensemble.NewKit(t.Context())
 	must(t, err)
-	corpus, err := kit.NewCorpus(t.TempDir(), c.N, 0, c.Seed)
+	corpus, err := kit.NewCorpus(t.TempDir(), c.N, 0, c.Files)
 	must(t, err)
 	files := numbered(t, corpus.Dir())
 	must(t, corpus.Close())

@@ -218,15 +218,18 @@ func TestRunsLeaveNothing(t *testing.T) {
 	play(t, k, c)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	run, err := k.Prepare(c)
+	site, err := k.Site(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("ahead of a run there is %v (%v), and not its corpus", entries, err)
 	}
-	if _, err := run(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := site.Run(ctx, c); !errors.Is(err, context.Canceled) {
 		t.Errorf("a run whose context had ended ends with %v", err)
+	}
+	if err := site.Close(); err != nil {
+		t.Error(err)
 	}
 	c.Cast = 9
 	if _, err := k.Run(t.Context(), c); err == nil {

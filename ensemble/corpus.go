@@ -28,10 +28,10 @@ type Corpus struct {
 	root *os.Root // of the corpus
 	made fs.FileInfo
 
-	files  []string // that agents work on
-	spares []string // that no agent touches
-	texts  map[string]string
-	boxes  bool // there is a directory with more files than fit in a line of the log
+	files  []string          // that agents work on
+	spares []string          // that no agent touches
+	texts  map[string]string // of all files, as they were made
+	boxes  bool              // there is a directory with more files than fit in a line of the log
 }
 
 // directories of a corpus, what its files are called, and a line in one of them.
@@ -123,7 +123,7 @@ func (k *Kit) newCorpus(dir string, n, spares int, seed uint64, cast Cast) (*Cor
 	if err != nil {
 		return nil, err
 	}
-	c := &Corpus{base: base}
+	c := &Corpus{base: base, texts: make(map[string]string, max(n+spares, 0))}
 	if err := c.fill(k.of(cast), n, spares, seed, cast); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(base))
 	}
@@ -132,6 +132,9 @@ func (k *Kit) newCorpus(dir string, n, spares int, seed uint64, cast Cast) (*Cor
 
 // Dir is the root of the corpus.
 func (c *Corpus) Dir() string { return filepath.Join(c.base, CorpusName) }
+
+// log is where the log of a run lies.
+func (c *Corpus) log() string { return filepath.Join(c.base, "log") }
 
 func (c *Corpus) fill(lib *library, n, spares int, seed uint64, cast Cast) error {
 	err := os.Mkdir(c.Dir(), 0o755)
@@ -150,7 +153,7 @@ func (c *Corpus) fill(lib *library, n, spares int, seed uint64, cast Cast) error
 	for _, d := range emptyDirectories {
 		err = errors.Join(err, c.mkdir(d))
 	}
-	err = errors.Join(err, c.mkdir("skills"), c.mkdir(volatileDir), c.write(control, "Ask before you delete.\n", 0o644))
+	err = errors.Join(err, c.mkdir("skills"), c.mkdir(volatileDir), c.make(control, "Ask before you delete.\n"))
 	if cast == Wild {
 		err = errors.Join(err, c.oddities(n, seed))
 	}
@@ -195,7 +198,7 @@ func (c *Corpus) addSkill(name string, files []skillFile) error {
 	dir := "skills/" + name
 	err := c.mkdir(dir)
 	for _, f := range files {
-		err = errors.Join(err, c.write(dir+"/"+f.name, string(f.data), 0o644))
+		err = errors.Join(err, c.make(dir+"/"+f.name, string(f.data)))
 	}
 	return err
 }
@@ -213,7 +216,6 @@ func (c *Corpus) addFiles(r *rand.Rand, n, spares int) (err error) {
 			return err
 		}
 	}
-	c.texts = make(map[string]string, max(n+spares, 0))
 	var text []byte
 	for i := range n + spares {
 		at := r.IntN(len(directories))
@@ -223,7 +225,7 @@ func (c *Corpus) addFiles(r *rand.Rand, n, spares int) (err error) {
 		for range 1 + r.IntN(6) {
 			text = d.text(text, r)
 		}
-		if err := shelves[at].add(name, text, 0o644); err != nil {
+		if err := shelves[at].add(name, text, fileMode); err != nil {
 			return err
 		}
 		path := d.name + "/" + name
@@ -235,6 +237,15 @@ func (c *Corpus) addFiles(r *rand.Rand, n, spares int) (err error) {
 		}
 	}
 	return nil
+}
+
+// fileMode is that of every file that is not odd.
+const fileMode = 0o644
+
+// make writes a file that belongs to the corpus.
+func (c *Corpus) make(name, text string) error {
+	c.texts[name] = text
+	return c.write(name, text, fileMode)
 }
 
 // object is the object at a path.
@@ -352,9 +363,17 @@ func (c *Corpus) Close() error {
 	}
 	err := c.root.Close()
 	c.root = nil
-	now, e := os.Lstat(c.base)
-	if e != nil || !os.SameFile(now, c.made) {
-		return errors.Join(err, e, fmt.Errorf("%s: %w", c.base, ErrNotOurs))
+	if e := c.standing(); e != nil {
+		return errors.Join(err, e)
 	}
 	return errors.Join(err, os.RemoveAll(c.base))
+}
+
+// standing refuses a directory that is another one than was made.
+func (c *Corpus) standing() error {
+	now, err := os.Lstat(c.base)
+	if err != nil || !os.SameFile(now, c.made) {
+		return errors.Join(err, fmt.Errorf("%s: %w", c.base, ErrNotOurs))
+	}
+	return nil
 }

@@ -75,4 +75,10 @@
 // [Corpus.Close] removes it only if what stands at the path is that directory. Keys
 // and trust root are made with the [Kit] and die with it. The approver that says
 // yes to nearly everything cannot be had from outside.
+//
+// A [Site] has runs of the paper's cast played on one corpus, one after the other.
+// What a run changed, by its own first and last snapshot, is put back; a corpus that
+// a run may have left otherwise, or that cannot be put back, is made anew. That it
+// was put back is not believed: the first snapshot of each run has to have the same
+// root as that of the first.
 package ensemble

@@ -47,6 +47,7 @@ func (r Result) Holds(c Criterion) bool {
 type talk struct {
 	store audit.Store
 
+	began       record.Hash // root of the first snapshot
 	first, last map[corpus.Object]corpus.State
 	reads       map[string]bool            // requests that were to change nothing
 	plans       map[string][]corpus.Change // by request
@@ -130,7 +131,7 @@ func (t *talk) see(ctx context.Context, b record.Barrier) error {
 			}
 		}
 		if t.first == nil {
-			t.first = maps.Clone(t.last)
+			t.first, t.began = maps.Clone(t.last), c.Root
 		}
 	}
 	return nil

@@ -32,7 +32,8 @@ type Config struct {
 	K     int    // agents, 1 to [MaxK]
 	R     int    // rounds, 1 to [MaxR]
 	Seed  uint64
-	Fault Fault // put in in the middle round; empty for none
+	Files uint64 // seed of the corpus; Seed if 0
+	Fault Fault  // put in in the middle round; empty for none
 	Cast  Cast
 }
 
@@ -119,59 +120,33 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	return k.Run(ctx, c)
 }
 
-// spares is how many files the worst fault needs.
-const spares = 4
-
 // Run makes a corpus, has agents work on it through a runtime, judges, and removes
 // the corpus. An error means that the run could not be made, not that the verdict is
 // not as wanted.
-func (k *Kit) Run(ctx context.Context, c Config) (Result, error) {
-	run, err := k.Prepare(c)
+func (k *Kit) Run(ctx context.Context, c Config) (_ Result, err error) {
+	s, err := k.Site(c)
 	if err != nil {
 		return Result{}, err
 	}
-	return run(ctx)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return s.Run(ctx, c)
 }
 
-// Prepare makes the corpus of a run, and gives the rest of it, which is called once:
-// with a context that has ended it removes the corpus and nothing more. A corpus
-// that was made some time ahead is as those of people are, whose files were not all
-// written within the last tick of a clock: the observer knows them by their times.
-func (k *Kit) Prepare(c Config) (run func(context.Context) (Result, error), err error) {
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	extra := 0
-	if c.Fault != Honest && c.Cast == Wild {
-		extra = spares
-	}
-	made, err := k.newCorpus(c.Dir, c.N, extra, c.Seed, c.Cast)
-	if err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context) (_ Result, err error) {
-		defer func() { err = errors.Join(err, made.Close()) }()
-		if err := ctx.Err(); err != nil {
-			return Result{}, err
-		}
-		return k.play(ctx, c, made)
-	}, nil
-}
-
-// play plays a run on its corpus.
-func (k *Kit) play(ctx context.Context, c Config, on *Corpus) (Result, error) {
+// newPlay is a run on a corpus, before its curtain.
+func newPlay(k *Kit, c Config, on *Corpus) *play {
 	p := &play{
 		stage: stage{kit: k, config: c, corpus: on, approver: c.Cast.approver(k.approver, c.Seed)},
 		rand:  rand.New(rand.NewPCG(c.Seed, 1<<33)), out: Result{Config: c},
 	}
 	p.cast()
-	var err error
-	if c.Fault == Crash {
-		err = p.crash(ctx)
-	} else {
-		err = p.whole(ctx)
+	return p
+}
+
+func (p *play) run(ctx context.Context) error {
+	if p.config.Fault == Crash {
+		return p.crash(ctx)
 	}
-	return p.out, err
+	return p.whole(ctx)
 }
 
 // play is the course of a run.
@@ -185,6 +160,7 @@ type play struct {
 	listed  []string // files that the minds are told of
 	first   int64    // record from which the run is judged
 	aimed   bool     // the runtime is killed in the middle round, in a call
+	told    *talk    // what the log said when it was judged
 
 	mu  sync.Mutex // guards out.Odd and out.Calls
 	out Result
@@ -391,10 +367,10 @@ func (p *play) odd(who string, err error) {
 var never = []gate.Reason{gate.HostFailed, gate.HostOverdue, gate.InDoubt, gate.LogFailed, gate.TimedOut, gate.NoBroker}
 
 func (p *play) judge(ctx context.Context) error {
-	t := newTalk(p.log.Store())
-	report, err := p.runtime.VerdictHeard(ctx, p.first, 0, func(r record.Record) error { return t.hear(ctx, r) })
+	p.told = newTalk(p.log.Store())
+	report, err := p.runtime.VerdictHeard(ctx, p.first, 0, func(r record.Record) error { return p.told.hear(ctx, r) })
 	p.out.Verdict, p.out.Report, p.out.Records = report.Result, report, report.To-report.From
-	p.out.Literal, p.out.Set = t.compare()
+	p.out.Literal, p.out.Set = p.told.compare()
 	return err
 }
 

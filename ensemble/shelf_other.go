@@ -30,6 +30,9 @@ func (s *shelf) add(name string, text []byte, mode uint32) error {
 	return errors.Join(err, f.Chmod(fs.FileMode(mode&0o777)), f.Close())
 }
 
+// remove takes a file, or an empty directory, away.
+func (s *shelf) remove(name string) error { return s.dir.Remove(name) }
+
 func (s *shelf) close() error {
 	if s == nil {
 		return nil

@@ -95,3 +95,39 @@ func TestShelfMode(t *testing.T) {
 		}
 	}
 }
+
+// What is taken away is what has the name, and not what it leads to.
+func TestShelfRemove(t *testing.T) {
+	base := t.TempDir()
+	root, err := os.OpenRoot(base)
+	if err == nil {
+		err = errors.Join(os.MkdirAll(filepath.Join(base, "shelf", "full", "in"), 0o755), os.WriteFile(filepath.Join(base, "away"), nil, 0o600),
+			os.Symlink("../away", filepath.Join(base, "shelf", "link")), os.WriteFile(filepath.Join(base, "shelf", "file"), nil, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	s, err := openShelf(root, "shelf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	for _, c := range []struct {
+		name string
+		goes bool
+	}{{"link", true}, {"file", true}, {"gone", false}, {"../away", false}, {"full/in", false}, {"full", false}, {".", false}} {
+		if err := s.remove(c.name); (err == nil) != c.goes {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if left := treeOf(t, base); len(left) != 5 { // itself, away, shelf, full and in
+		t.Errorf("there is still %v", left)
+	}
+	if err := os.Remove(filepath.Join(base, "shelf", "full", "in")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.remove("full"); err != nil {
+		t.Errorf("an empty directory: %v", err)
+	}
+}

@@ -49,6 +49,24 @@ func (s *shelf) add(name string, text []byte, mode uint32) error {
 	return nil
 }
 
+// remove takes a file, or an empty directory, away. Its name is one step.
+func (s *shelf) remove(name string) error {
+	if strings.ContainsRune(name, '/') {
+		return &fs.PathError{Op: "remove", Path: name, Err: ErrNotOurs}
+	}
+	err := unix.Unlinkat(s.fd, name, 0)
+	for err == unix.EINTR {
+		err = unix.Unlinkat(s.fd, name, 0)
+	}
+	if err == unix.EISDIR || err == unix.EPERM {
+		err = unix.Unlinkat(s.fd, name, unix.AT_REMOVEDIR)
+	}
+	if err != nil {
+		return &fs.PathError{Op: "remove", Path: name, Err: err}
+	}
+	return nil
+}
+
 func writeAll(fd int, text []byte) error {
 	for len(text) > 0 {
 		n, err := unix.Write(fd, text)

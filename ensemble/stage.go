@@ -49,7 +49,7 @@ var small = file.Options{SegmentBytes: 8 << 20, PadAfter: 1 << 20}
 
 // openLog opens the log that lies beside the corpus, or begins it.
 func (s *stage) openLog(ctx context.Context) error {
-	dir := filepath.Join(s.corpus.base, "log")
+	dir := s.corpus.log()
 	inner, err := file.Open(durable.OS(), dir, &small)
 	if errors.Is(err, fs.ErrNotExist) {
 		inner, err = file.Create(durable.OS(), dir, &small)

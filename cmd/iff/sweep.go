@@ -246,7 +246,7 @@ func (c sweepCmd) all(a *app, p sweep.Plan, o sweep.Options) ([]sweep.Outcome, e
 			m.at(int64(done))
 		}
 	}
-	return sweep.Make(a.ctx, p, kit, o)
+	return sweep.Make(a.ctx, p, sweep.On{Kit: kit}, o)
 }
 
 // counting is a meter of things and not of bytes, for a verb whose result may go

@@ -26,7 +26,7 @@ func (c sweepCmd) one(a *app) error {
 	if err != nil {
 		return err
 	}
-	result, err := sweep.One(a.ctx, run, kit, c.Dir)
+	result, err := sweep.One(a.ctx, run, sweep.On{Kit: kit}, c.Dir)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,8 @@
 //
 // A [Plan] is a matrix: cells of N files, K agents and R rounds, scenarios, and S
 // runs of each scenario in each cell. The seed of a run follows from the seed of
-// the sweep, the sizes of its cell, the name of its scenario and its index, and
+// the sweep, the sizes of its cell, the name of its scenario and its index, that of
+// its corpus from the same but the scenario, and both
 // from nothing else: a run can be made alone, and is the same in a smaller plan.
 // Runs are made in the order of their index, so that a sweep that was interrupted
 // knows something of every cell.
@@ -33,11 +34,12 @@
 //
 // # Where runs are made
 //
-// The corpora of the next runs are made ahead, a few for each worker, where there is
-// room for far more. When a run
-// begins its files are some ten milliseconds old: the observer tells them by their
-// times, as it does those of people, and reads again only what it cannot tell so.
-// Every verdict reads every byte.
+// The runs of one index in one cell begin with the same corpus. It is made once, and
+// behind each run what that changed is put back ([ensemble.Site]). Each worker has a
+// few corpora at a time, where there is room for far more, and plays on them in
+// turn: when a run begins most of its files are some ten milliseconds old, and the
+// observer tells them by their times, as it does those of people, and reads again
+// only what it cannot tell so. The first reading and every verdict read every byte.
 //
 // Corpora lie in a directory that the sweep makes, iff-sweep-*, and removes when it
 // ends. If it is killed, the next sweep in the same place removes it: only a

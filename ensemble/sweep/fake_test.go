@@ -19,23 +19,47 @@ import (
 // that bend changes.
 type fake struct {
 	bend func(c ensemble.Config, r *ensemble.Result) error // nil for nothing
-	room int64                                             // most runs that are prepared and not over; 0 for any number
+	room int64                                             // most corpora at a time; 0 for any number
+	worn func() error                                      // says of a corpus that it cannot be had again; nil if it can
 
-	ahead atomic.Int64 // runs that were prepared and are not over
+	ahead atomic.Int64 // corpora
 	mu    sync.Mutex
 	made  map[ensemble.Config]int // without their directory
 }
 
-// Prepare implements [Runner].
-func (f *fake) Prepare(c ensemble.Config) (func(context.Context) (ensemble.Result, error), error) {
+// Site implements [Runner].
+func (f *fake) Site(c ensemble.Config) (Site, error) {
 	if n := f.ahead.Add(1); f.room > 0 && n > f.room {
 		f.ahead.Add(-1)
 		return nil, errors.New("no space left")
 	}
-	return func(ctx context.Context) (ensemble.Result, error) {
-		defer f.ahead.Add(-1) // as a corpus, which is there until its run ends
-		return f.run(ctx, c)
-	}, nil
+	c.Seed, c.Fault, c.K, c.R, c.Cast = 0, "", 0, 0, 0
+	return &fakeSite{f, c}, nil
+}
+
+// fakeSite is the corpus of runs, which is there until it is closed.
+type fakeSite struct {
+	of *fake
+	c  ensemble.Config
+}
+
+func (s *fakeSite) Run(ctx context.Context, c ensemble.Config) (ensemble.Result, error) {
+	if c.N != s.c.N || c.Files != s.c.Files || c.Dir != s.c.Dir {
+		return ensemble.Result{}, errors.New("this is the corpus of another run")
+	}
+	return s.of.run(ctx, c)
+}
+
+func (s *fakeSite) Restore() error {
+	if s.of.worn != nil {
+		return s.of.worn()
+	}
+	return nil
+}
+
+func (s *fakeSite) Close() error {
+	s.of.ahead.Add(-1)
+	return nil
 }
 
 func (f *fake) run(ctx context.Context, c ensemble.Config) (ensemble.Result, error) {

@@ -24,7 +24,7 @@ const (
 )
 
 const (
-	format    = "iff/sweep/v1"
+	format    = "iff/sweep/v2"
 	maxLine   = 16 << 10        // bytes; the first line has all cells and scenarios
 	syncAfter = 1 * time.Second // what was written is on the disk about so long after
 )

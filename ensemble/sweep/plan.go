@@ -90,15 +90,16 @@ func (p Plan) At(i int) Run {
 
 // Run is a run of a cell and a scenario, whether or not the plan has them.
 func (p Plan) Run(c Cell, s ensemble.Scenario, index int) Run {
-	return Run{Cell: c, Scenario: s, Index: index, Seed: mix(p.Seed, c, s.Name, index)}
+	return Run{Cell: c, Scenario: s, Index: index, Seed: mix(p.Seed, c, s.Name, index), Files: mix(p.Seed, c, "", index)}
 }
 
 // Run is one run of a sweep.
 type Run struct {
 	Cell     Cell
 	Scenario ensemble.Scenario
-	Index    int // from 0
-	Seed     uint64
+	Index    int    // from 0
+	Seed     uint64 // of all but the corpus
+	Files    uint64 // of the corpus, which the runs of an index in a cell have in common
 }
 
 // String is, for instance, N=10,K=2,R=5/clean/17.
@@ -106,11 +107,13 @@ func (r Run) String() string { return fmt.Sprintf("%s/%s/%d", r.Cell, r.Scenario
 
 // Config is what makes the run.
 func (r Run) Config() ensemble.Config {
-	return r.Scenario.Config(r.Cell.N, r.Cell.K, r.Cell.R, r.Seed)
+	c := r.Scenario.Config(r.Cell.N, r.Cell.K, r.Cell.R, r.Seed)
+	c.Files = r.Files
+	return c
 }
 
-// mix makes a run's seed. It must stay as it is: what is printed of a run makes it
-// again.
+// mix makes a run's seed, or that of its corpus, which no scenario names. It must stay
+// as it is: what is printed of a run makes it again.
 func mix(seed uint64, c Cell, scenario string, index int) uint64 {
 	text := strings.Join([]string{"iff/sweep/v1", strconv.FormatUint(seed, 10), c.String(), scenario, strconv.Itoa(index)}, "\n")
 	sum := sha256.Sum256([]byte(text))

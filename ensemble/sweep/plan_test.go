@@ -15,6 +15,17 @@ func TestSeedsOfRuns(t *testing.T) {
 	if got := p.Run(Cell{10, 2, 5}, clean, 0).Seed; got != 0xc92dc708ec419746 {
 		t.Errorf("the seed of a run is %#x; it was another", got)
 	}
+	first := p.Run(Cell{10, 2, 5}, clean, 0)
+	for _, s := range ensemble.Scenarios() {
+		if r := p.Run(first.Cell, s, 0); r.Files != first.Files || r.Files != 0xda3fa18442677091 || r.Config().Files != r.Files {
+			t.Errorf("the seed of the corpus of %s is %#x; it was another", r, r.Files)
+		}
+	}
+	for _, r := range []Run{p.Run(Cell{10, 2, 10}, clean, 0), p.Run(first.Cell, clean, 1), Plan{Seed: 2}.Run(first.Cell, clean, 0)} {
+		if r.Files == first.Files {
+			t.Errorf("%s has the corpus of %s", r, first)
+		}
+	}
 	seen := map[uint64]string{}
 	for _, seed := range []uint64{0, 1, 2} {
 		whole := Plan{Seed: seed, Seeds: 3, Cells: Cells(), Scenarios: ensemble.Scenarios()}
@@ -32,9 +43,9 @@ func TestSeedsOfRuns(t *testing.T) {
 // once.
 func TestRunsAreThoseOfTheWhole(t *testing.T) {
 	whole := Plan{Seed: 9, Seeds: 4, Cells: Cells(), Scenarios: ensemble.Scenarios()}
-	all := map[string]uint64{}
+	all := map[string]ensemble.Config{}
 	for i := range whole.Runs() {
-		all[whole.At(i).String()] = whole.At(i).Seed
+		all[whole.At(i).String()] = whole.At(i).Config()
 	}
 	if len(all) != whole.Runs() || whole.Runs() != 27*4*len(ensemble.Scenarios()) {
 		t.Fatalf("%d runs have %d names", whole.Runs(), len(all))
@@ -42,7 +53,7 @@ func TestRunsAreThoseOfTheWhole(t *testing.T) {
 	part := Plan{Seed: 9, Seeds: 2, Cells: whole.Cells[5:8], Scenarios: whole.Scenarios[2:4]}
 	for i := range part.Runs() {
 		r := part.At(i)
-		if seed, ok := all[r.String()]; !ok || seed != r.Seed || r.Config() != r.Scenario.Config(r.Cell.N, r.Cell.K, r.Cell.R, seed) {
+		if c, ok := all[r.String()]; !ok || c != r.Config() || c.Seed != r.Seed || c.Files != r.Files {
 			t.Errorf("%s is another run in a smaller plan", r)
 		}
 	}

@@ -10,12 +10,25 @@ import (
 	"github.com/iff-run/iff/ensemble"
 )
 
-// Runner makes runs; an [ensemble.Kit] is one. It is used by several goroutines at
-// once. What Prepare gives is called once, also if the context has ended: then it
-// tidies up.
+// Runner makes corpora for runs; that of an [ensemble.Kit] is [On]. It is used by
+// several goroutines at once.
 type Runner interface {
-	Prepare(c ensemble.Config) (run func(context.Context) (ensemble.Result, error), err error)
+	Site(c ensemble.Config) (Site, error)
 }
+
+// Site is a corpus on which runs are played one after the other ([ensemble.Site]).
+// What it has is used by one goroutine at a time.
+type Site interface {
+	Run(ctx context.Context, c ensemble.Config) (ensemble.Result, error)
+	Restore() error
+	Close() error
+}
+
+// On makes real runs.
+type On struct{ Kit *ensemble.Kit }
+
+// Site implements [Runner].
+func (o On) Site(c ensemble.Config) (Site, error) { return o.Kit.Site(c) }
 
 // Options say how a sweep is made. They change nothing of what comes of it.
 type Options struct {
@@ -64,11 +77,12 @@ func One(ctx context.Context, r Run, with Runner, dir string) (_ ensemble.Result
 	defer func() { err = errors.Join(err, at.Close()) }()
 	c := r.Config()
 	c.Dir = at.Path()
-	run, err := with.Prepare(c)
+	site, err := with.Site(c)
 	if err != nil {
 		return ensemble.Result{}, err
 	}
-	return run(ctx)
+	defer func() { err = errors.Join(err, site.Close()) }()
+	return site.Run(ctx, c)
 }
 
 // making is a sweep under way.
@@ -83,11 +97,11 @@ type making struct {
 	outcomes []Outcome
 }
 
-// ready is a run whose corpus is made.
-type ready struct {
-	run  int
-	play func(context.Context) (ensemble.Result, error)
-	err  error
+// series is runs that have their corpus in common.
+type series struct {
+	runs []int // that are to do
+	site Site  // nil if their corpus is not made
+	err  error // why it could not be
 }
 
 // ended is a run that has ended.
@@ -125,13 +139,15 @@ func (m *making) all(ctx context.Context, workers int) error {
 // start gives the runs that are to do, in their order, to workers. The channel has
 // what comes of each, and is closed when the last worker is done.
 func (m *making) start(ctx context.Context) <-chan ended {
-	next, results := make(chan int), make(chan ended, m.workers)
+	next, results := make(chan series), make(chan ended, m.workers)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer close(next)
-		for _, run := range m.todo {
+		for todo := m.todo; len(todo) > 0; {
+			n := m.together(todo)
 			select {
-			case next <- run:
+			case next <- series{runs: todo[:n]}:
+				todo = todo[n:]
 			case <-ctx.Done():
 				return
 			}
@@ -144,30 +160,51 @@ func (m *making) start(ctx context.Context) <-chan ended {
 	return results
 }
 
-// ahead is how many corpora a worker makes before it needs them.
+// together is how many of the next runs have their corpus in common.
+func (m *making) together(todo []int) int {
+	first := m.plan.At(todo[0])
+	n := 1
+	for n < len(todo) && m.plan.At(todo[n]).Files == first.Files {
+		n++
+	}
+	return n
+}
+
+// ahead is how many corpora a worker has beside the one that it needs.
 const ahead = 2
 
-// work plays runs until none is left, also of those that are prepared.
-func (m *making) work(ctx context.Context, next <-chan int, results chan<- ended) {
-	var queue []ready
-	for {
+// work plays runs until none is left, in turn on the corpora that it has: then most
+// files of each are older than a tick of a clock.
+func (m *making) work(ctx context.Context, next <-chan series, results chan<- ended) {
+	var queue []series
+	defer func() {
+		for _, g := range queue {
+			if err := g.close(); err != nil {
+				results <- ended{g.runs[0], Outcome{}, err}
+			}
+		}
+	}()
+	for ctx.Err() == nil {
 		for len(queue) == 0 || m.further(queue) {
-			run, ok := <-next
+			g, ok := <-next
 			if !ok {
 				break
 			}
-			queue = append(queue, m.prepare(run))
+			queue = append(queue, g)
+			m.settle(&queue[len(queue)-1])
 		}
 		if len(queue) == 0 {
 			return
 		}
-		r := queue[0]
+		m.clear(queue)
+		g := queue[0]
 		queue = queue[1:]
-		if r.err != nil { // ahead there may have been no room; now nothing of this worker's is in its way
-			r = m.prepare(r.run)
+		run := g.runs[0]
+		out, err := m.play(ctx, &g)
+		if len(g.runs) > 0 {
+			queue = append(queue, g)
 		}
-		out, err := m.play(ctx, r)
-		results <- ended{r.run, out, err}
+		results <- ended{run, out, err}
 	}
 }
 
@@ -176,25 +213,61 @@ const roomOfRun = 4 << 20
 
 // further says whether a worker makes another corpus ahead: not where one could not
 // be made, and not from the room that the runs of all workers may need.
-func (m *making) further(queue []ready) bool {
+func (m *making) further(queue []series) bool {
 	return len(queue) <= ahead && queue[len(queue)-1].err == nil && room(m.dir) > int64(m.workers)*roomOfRun
 }
 
-func (m *making) prepare(run int) ready {
-	c := m.plan.At(run).Config()
-	c.Dir = m.dir
-	play, err := m.with.Prepare(c)
-	return ready{run, play, err}
+// settle makes the corpus of a series, if it is not there.
+func (m *making) settle(g *series) {
+	if g.site == nil {
+		c := m.plan.At(g.runs[0]).Config()
+		c.Dir = m.dir
+		g.site, g.err = m.with.Site(c)
+	}
 }
 
-func (m *making) play(ctx context.Context, r ready) (out Outcome, err error) {
-	if err = r.err; err == nil {
+// clear makes the corpus of the first series, if there was no room for it ahead, with
+// those of the others out of its way.
+func (m *making) clear(queue []series) {
+	if queue[0].site != nil {
+		return
+	}
+	for i := range queue[1:] {
+		queue[1+i].err = queue[1+i].close()
+	}
+	m.settle(&queue[0])
+}
+
+// play plays the next run of a series, and has the corpus ready for the one behind
+// it, or removes it.
+func (m *making) play(ctx context.Context, g *series) (out Outcome, err error) {
+	run := m.plan.At(g.runs[0])
+	g.runs = g.runs[1:]
+	if err = g.err; err == nil {
+		c := run.Config()
+		c.Dir = m.dir
 		var result ensemble.Result
-		if result, err = r.play(ctx); err == nil {
-			return Of(result), nil
+		if result, err = g.site.Run(ctx, c); err == nil {
+			out = Of(result)
 		}
 	}
-	return Outcome{}, fmt.Errorf("run %s of seed %d: %w", m.plan.At(r.run), m.plan.Seed, err)
+	if err != nil || len(g.runs) == 0 || g.site.Restore() != nil {
+		err = errors.Join(err, g.close())
+	}
+	if err != nil {
+		return Outcome{}, fmt.Errorf("run %s of seed %d: %w", run, m.plan.Seed, err)
+	}
+	return out, nil
+}
+
+// close removes the corpus of a series, if there is one.
+func (g *series) close() error {
+	if g.site == nil {
+		return nil
+	}
+	s := g.site
+	g.site = nil
+	return s.Close()
 }
 
 // keep has what is odd made again by the next sweep: it may be the machine's doing.

@@ -136,13 +136,13 @@ func TestNoRoomAhead(t *testing.T) {
 	full := errors.New("full")
 	for _, c := range []struct {
 		workers int
-		queue   []ready
+		queue   []series
 		further bool
 	}{
-		{1, []ready{{}}, true},
-		{1, []ready{{}, {}, {}}, false},
-		{1, []ready{{err: full}}, false},
-		{1 << 40, []ready{{}}, false}, // there is not that much room
+		{1, []series{{}}, true},
+		{1, []series{{}, {}, {}}, false},
+		{1, []series{{err: full}}, false},
+		{1 << 40, []series{{}}, false}, // there is not that much room
 	} {
 		m := &making{dir: t.TempDir(), workers: c.workers}
 		if got := m.further(c.queue); got != (c.further && room(m.dir) > roomOfRun) {
@@ -173,7 +173,7 @@ func TestStopped(t *testing.T) {
 		t.Errorf("%d runs are there of 5 or so", n)
 	}
 	if n := f.ahead.Load(); n != 0 {
-		t.Errorf("%d runs were prepared and forgotten", n)
+		t.Errorf("%d corpora were made and forgotten", n)
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) > 0 {
