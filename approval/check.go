@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/iff-run/iff/record"
@@ -27,6 +28,18 @@ type Posed struct {
 	question  Question
 	unwritten error
 	shown     func() shown
+	good      atomic.Pointer[proof] // the last that was found good
+}
+
+// proof is a signature with all that decides whether it is good.
+type proof struct {
+	key  trust.PublicKey
+	form string
+	sig  trust.Signature
+}
+
+func (s proof) good() bool {
+	return trust.Verify(s.key, trust.DomainApproval, []byte(s.form), s.sig)
 }
 
 // shown is what was shown of a question, and how the question stands in what is
@@ -52,7 +65,7 @@ func (p *Posed) Check(a Answer, root *trust.Root, now time.Time) error {
 
 func (p *Posed) claim(a Answer, root *trust.Root, now time.Time) *claim {
 	q := &p.question
-	c := &claim{question: p.check, log: q.Log, fence: q.Fence, answer: a, now: now}
+	c := &claim{question: p.check, log: q.Log, fence: q.Fence, answer: a, now: now, verify: p.verify}
 	c.signer = func() (trust.Entry, error) { return liveSigner(root, c.answer.Approver, c.now) }
 	if p.shown != nil && (a.Signature != "" || a.View != (record.Hash{})) { // what says nothing of a view is not held against it
 		c.shown = p.shown()
@@ -61,6 +74,19 @@ func (p *Posed) claim(a Answer, root *trust.Root, now time.Time) *claim {
 }
 
 func (p *Posed) check() error { return p.question.check(p.unwritten) }
+
+// verify says whether a signature is good. Of the same key, bytes and signature that
+// is the same each time, so the last that was good is not computed again.
+func (p *Posed) verify(s proof) bool {
+	if last := p.good.Load(); last != nil && *last == s {
+		return true
+	}
+	if !s.good() {
+		return false
+	}
+	p.good.Store(&s)
+	return true
+}
 
 // liveSigner is an entry of the root as it is now.
 func liveSigner(root *trust.Root, id string, now time.Time) (trust.Entry, error) {
@@ -92,6 +118,7 @@ type claim struct {
 	shown    // what had to be shown; empty for an answer that says nothing of it
 	answer   Answer
 	signer   func() (trust.Entry, error)
+	verify   func(proof) bool
 	now      time.Time
 	slack    time.Duration // how far the clock may be off
 }
@@ -264,7 +291,7 @@ func checkSignature(c *claim) error {
 	if err != nil {
 		return err
 	}
-	if !trust.Verify(entry.PublicKey, trust.DomainApproval, form, sig) {
+	if !c.verify(proof{entry.PublicKey, string(form), sig}) {
 		return refuse(BadSignature, "the signature is not %s's over this question and answer", entry.ID)
 	}
 	return nil

@@ -45,6 +45,7 @@ func (r Recorded) claim(root *trust.Root) *claim {
 		},
 		now: r.At, slack: recordSlack,
 		signer: func() (trust.Entry, error) { return pastSigner(root, d.Approver, r.At) },
+		verify: proof.good,
 	}
 }
 

@@ -29,7 +29,7 @@ const maxNote = 16 << 10
 
 func (c Checkpoint) text() string {
 	head := tlogformat.Checkpoint{Origin: c.Origin, Size: uint64(c.Size), Hash: c.Root[:]}.Marshal()
-	return fmt.Sprintf("%schain %s\nstate %s\n", head, c.Chain, c.State)
+	return string(head) + "chain " + c.Chain.String() + "\nstate " + c.State.String() + "\n"
 }
 
 // parseCheckpoint reads the text of a note and refuses any other spelling.

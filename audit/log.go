@@ -95,10 +95,12 @@ type Log struct {
 // pending is one Append that waits.
 type pending struct {
 	entries []record.Encoded
+	room    [3]record.Encoded // of entries, where they are few
 	size    int
 	intents int // that it admits
-	// special makes a body that depends on the head, in the writer.
-	special func() (record.Body, error)
+	// special makes a body that depends on the head, in the writer; of a checkpoint
+	// also the state that it signs, in canonical form.
+	special func() (record.Body, []byte, error)
 	next    trust.Signer // the log's key from here on, nil to keep it
 	own     bool         // a record of the log's own, while nobody else appends
 	marks   []record.Mark
@@ -155,8 +157,9 @@ func (l *Log) Append(ctx context.Context, entries ...record.Entry) ([]record.Mar
 }
 
 func prepare(entries []record.Entry) (*pending, error) {
-	p := &pending{entries: make([]record.Encoded, len(entries))}
-	for i, e := range entries {
+	p := new(pending)
+	p.entries = slices.Grow(p.room[:0], len(entries))
+	for _, e := range entries {
 		switch e.Body.(type) {
 		case record.Init, record.KeyRotated, record.Checkpoint:
 			return nil, fmt.Errorf("record %s: only the log itself writes it: %w", e.Body.Kind(), record.ErrLine)
@@ -168,7 +171,7 @@ func prepare(entries []record.Entry) (*pending, error) {
 		if enc.Kind.Intends() {
 			p.intents++
 		}
-		p.entries[i] = enc
+		p.entries = append(p.entries, enc)
 		p.size += enc.Size()
 	}
 	if p.size > MaxAppend {
@@ -255,7 +258,7 @@ func (l *Log) Checkpoint(ctx context.Context) ([]byte, error) {
 // Rotate makes next the log's key: the change is recorded, signed by both.
 // When it returns nil the key before signs nothing any more and can be erased.
 func (l *Log) Rotate(ctx context.Context, next trust.Signer) error {
-	p := &pending{special: func() (record.Body, error) { return l.rotationBody(next) }, next: next}
+	p := &pending{special: func() (record.Body, []byte, error) { return l.rotationBody(next) }, next: next}
 	if err := l.do(ctx, p); err != nil {
 		return err
 	}

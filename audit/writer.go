@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -20,7 +21,9 @@ func (l *Log) run() {
 	for first := l.first(); first != nil; first = l.first() {
 		l.turn.Lock()
 		l.gather(l.queue, first)
-		l.round()
+		began := time.Now()
+		l.take(l.batch)
+		l.taken(l.queue, time.Since(began))
 		l.turn.Unlock()
 	}
 	l.turn.Lock()
@@ -29,13 +32,6 @@ func (l *Log) run() {
 	if l.poison == nil && !l.endsInCheckpoint() {
 		l.failed = l.special(l.checkpointBody, nil)
 	}
-}
-
-// round writes what was gathered. Whoever calls it has the turn.
-func (l *Log) round() {
-	began := time.Now()
-	l.take(l.batch)
-	l.taken(l.queue, time.Since(began))
 }
 
 // alone writes p at once, here, and says whether it did. It does where nobody else
@@ -50,7 +46,8 @@ func (l *Log) alone(ctx context.Context, p *pending) bool {
 		return false
 	}
 	l.batch = append(l.batch[:0], p)
-	l.round()
+	l.take(l.batch)
+	l.taken(l.queue, 0) // who came meanwhile need not wait for anybody
 	return true
 }
 
@@ -262,13 +259,13 @@ func (l *Log) grow(batch int64) {
 }
 
 // special writes one record that the log makes itself.
-func (l *Log) special(body func() (record.Body, error), p *pending) error {
+func (l *Log) special(body func() (record.Body, []byte, error), p *pending) error {
 	if l.poison != nil {
 		return l.poison
 	}
 	before := snapshot{head: l.head, at: l.store.End(), block: l.block}
 	before.tree = l.head.tree.clone()
-	b, err := body()
+	b, state, err := body()
 	if err != nil {
 		return err
 	}
@@ -277,10 +274,6 @@ func (l *Log) special(body func() (record.Body, error), p *pending) error {
 		return err
 	}
 	checkpoint, isCheckpoint := b.(record.Checkpoint)
-	var state []byte
-	if isCheckpoint {
-		state = l.head.state.Canonical()
-	}
 	if p == nil {
 		p = new(pending)
 	}
@@ -322,20 +315,20 @@ func (l *Log) endsInCheckpoint() bool {
 
 // checkpointBody signs the present head. A log that ends in a checkpoint
 // needs no other.
-func (l *Log) checkpointBody() (record.Body, error) {
+func (l *Log) checkpointBody() (record.Body, []byte, error) {
 	if l.endsInCheckpoint() {
-		return nil, errNothingNew
+		return nil, nil, errNothingNew
 	}
-	size := l.head.tree.size
-	c := Checkpoint{Origin: l.origin, Size: size, Root: l.head.tree.root(), Chain: l.head.prev, State: l.head.state.Digest()}
+	size, state := l.head.tree.size, l.head.state.Canonical()
+	c := Checkpoint{Origin: l.origin, Size: size, Root: l.head.tree.root(), Chain: l.head.prev, State: sha256.Sum256(state)}
 	text, err := c.sign(l.key)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return record.Checkpoint{Note: text}, nil
+	return record.Checkpoint{Note: text}, state, nil
 }
 
-func (l *Log) rotationBody(next trust.Signer) (record.Body, error) {
+func (l *Log) rotationBody(next trust.Signer) (record.Body, []byte, error) {
 	_, old, epoch := l.head.state.Log()
 	b := record.KeyRotated{Epoch: epoch + 1, Old: old, New: next.Public().String()}
 	message := rotation(l.origin, b.Epoch, b.Old, b.New, l.head.prev)
@@ -345,9 +338,9 @@ func (l *Log) rotationBody(next trust.Signer) (record.Body, error) {
 	}{{l.key, &b.OldSignature}, {next, &b.NewSignature}} {
 		sig, err := trust.Sign(s.key, trust.DomainLogKey, message)
 		if err != nil {
-			return nil, fmt.Errorf("rotate the log's key: %w", err)
+			return nil, nil, fmt.Errorf("rotate the log's key: %w", err)
 		}
 		*s.to = base64.StdEncoding.EncodeToString(sig[:])
 	}
-	return b, nil
+	return b, nil, nil
 }

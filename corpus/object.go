@@ -24,12 +24,14 @@ func Name(corpus, path string) Object {
 
 // plainPath says whether a path is its own spelling.
 func plainPath(p string) bool {
-	for i := 0; i < len(p); i++ {
+	bits := byte(0)
+	for i := range len(p) {
 		if p[i] < ' ' || p[i] == 0x7f || p[i] == '\\' {
 			return false
 		}
+		bits |= p[i]
 	}
-	return utf8.ValidString(p)
+	return bits < utf8.RuneSelf || utf8.ValidString(p)
 }
 
 func escapePath(p string) string {

@@ -170,12 +170,14 @@ func Diff(before, after *Snapshot) []Change {
 	a, b := before.entries, after.entries
 	for len(a) > 0 || len(b) > 0 {
 		c := Change{Before: Absent, After: Absent}
-		takeA := len(b) == 0 || len(a) > 0 && a[0].Object <= b[0].Object
-		takeB := len(a) == 0 || len(b) > 0 && b[0].Object <= a[0].Object
-		if takeA {
+		order := len(b) - len(a) // of one that has ended the other's are next
+		if len(a) > 0 && len(b) > 0 {
+			order = strings.Compare(string(a[0].Object), string(b[0].Object))
+		}
+		if order <= 0 {
 			c.Object, c.Before, a = a[0].Object, a[0].State, a[1:]
 		}
-		if takeB {
+		if order >= 0 {
 			c.Object, c.After, b = b[0].Object, b[0].State, b[1:]
 		}
 		if c.Before != c.After || c.Before == Unreadable { // a snapshot has no other state that is unknown

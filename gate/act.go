@@ -27,7 +27,7 @@ func calm[T any](f func() (T, error)) (v T, err error) {
 func (l *live) watch(limit time.Duration, f func(context.Context), overdue func() Event) bool {
 	begun := make(chan struct{})
 	t := time.AfterFunc(limit, func() {
-		l.g.wg.Go(func() {
+		l.g.crew.run(func() {
 			l.g.dispatch(overdue())
 			close(begun)
 			l.drive()
@@ -306,14 +306,11 @@ func seen(plan Plan, states []corpus.State) bool {
 // wait lasts until the call gets its lease, or has waited long enough.
 func (l *live) wait(ctx context.Context) Event {
 	l.waited = true
-	t := time.NewTimer(l.g.limits.Lease)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
+	<-ctx.Done()
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil
-	case <-t.C:
-		return WaitedEnough{ID: l.facts.ID}
 	}
+	return WaitedEnough{ID: l.facts.ID}
 }
 
 // came is what came of an order.

@@ -18,27 +18,25 @@ func (l *live) ask(ctx context.Context) Event {
 	until := l.g.parts.Now().Add(l.g.limits.Ask)
 	q := l.makeQuestion(until.Add(-gr.early))
 	l.question, l.ruled = &q, make(chan struct{})
-	limited, cancel := context.WithTimeout(ctx, l.g.limits.Ask)
-	defer cancel()
 	m := gr.join(slot, q)
 	l.putToSomebody()
 	select {
 	case a := <-m.out:
-		if limited.Err() == nil && l.g.parts.Now().Before(until) {
+		if ctx.Err() == nil && l.g.parts.Now().Before(until) {
 			return l.judge(a)
 		}
 		m.out <- a
-	case <-limited.Done():
+	case <-ctx.Done():
 	case <-l.pending.withdrawn:
 	}
 	gr.leave(m)
 	l.tooLate(m)
 	switch {
-	case l.pending.isWithdrawn() && limited.Err() == nil:
+	case l.pending.isWithdrawn() && ctx.Err() == nil:
 		return l.unanswered(record.CauseCancelled, Cancelled, "")
 	case l.g.ctx.Err() != nil:
 		return Answered{ID: l.facts.ID, Why: SessionEnded}
-	case ctx.Err() != nil:
+	case errors.Is(ctx.Err(), context.Canceled):
 		return nil // it was decided without an answer
 	}
 	return l.unanswered(record.CauseTimeout, TimedOut, "")
@@ -67,7 +65,7 @@ func (l *live) party() (*group, int) {
 // tooLate records an answer that comes when the request is decided.
 func (l *live) tooLate(m *member) {
 	id, ruled := l.facts.ID, l.ruled
-	l.g.wg.Go(func() {
+	l.g.crew.run(func() {
 		a := <-m.out
 		<-ruled
 		if a.ok {

@@ -102,14 +102,15 @@ type Parts struct {
 }
 
 // Gate decides calls and has them done. It owns a goroutine for each call that
-// is under way; Close waits for them. It is safe for concurrent use.
+// is under way and a few that wait for the next; Close waits for them. It is safe
+// for concurrent use.
 type Gate struct {
 	parts  Parts
 	limits Limits
 	base   context.Context // never ends
 	ctx    context.Context // ends what is waited for when the gate is closed
 	cancel context.CancelFunc
-	wg     sync.WaitGroup
+	crew   crew
 	// barrier is held by whoever makes a barrier, narrowing by whoever narrows.
 	barrier, narrowing chan struct{}
 
@@ -158,6 +159,7 @@ func New(ctx context.Context, parts Parts) (*Gate, error) {
 	}
 	g.base = context.WithoutCancel(ctx)
 	g.ctx, g.cancel = context.WithCancel(g.base)
+	g.crew.next, g.crew.over = make(chan func()), g.ctx.Done()
 	rules := Rules{
 		Skills: make(map[string]Skill), Clearance: parts.Clearance, Bottom: parts.Scheme.Bottom(),
 		Calls: g.limits.Calls, Asked: g.limits.Asked, Unwanted: g.limits.Unwanted, Buffer: g.limits.Buffer,
@@ -201,7 +203,7 @@ func (g *Gate) Close(ctx context.Context) error {
 	}
 	g.cancel()
 	done := make(chan struct{})
-	go func() { g.wg.Wait(); close(done) }() // ends with the last call, whoever waits
+	go func() { g.crew.wg.Wait(); close(done) }() // ends with the last call, whoever waits
 	select {
 	case <-done:
 	case <-ctx.Done():
@@ -232,10 +234,7 @@ func (g *Gate) step(e Event) {
 func (g *Gate) deliver(c Command) {
 	switch c := c.(type) {
 	case RecordSession:
-		g.wg.Go(func() {
-			spread(0)
-			g.recordSession(c)
-		})
+		g.crew.run(func() { g.recordSession(c) })
 	case TellSession:
 		g.tellSession(c)
 	case Quiet:

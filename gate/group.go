@@ -93,9 +93,8 @@ func (gr *group) put() {
 	g, members := gr.g, slices.DeleteFunc(gr.members, func(m *member) bool { return m == nil })
 	ctx, cancel := context.WithTimeout(g.ctx, g.limits.Ask-gr.early)
 	gr.cancel = cancel
-	g.wg.Go(func() {
+	g.crew.run(func() {
 		defer cancel()
-		spread(0)
 		qs := make([]approval.Question, len(members))
 		for i, m := range members {
 			qs[i] = m.question

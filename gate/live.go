@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/iff-run/iff/approval"
 	"github.com/iff-run/iff/audit"
@@ -50,6 +51,7 @@ type live struct {
 	cancel  context.CancelFunc // g.mu; ends what it waits for
 	waiters []waiter           // g.mu
 	asker   [1]waiter          // g.mu; room for them, of whom most calls have one
+	room    [1]Command         // g.mu; and for what is queued
 	reply   Reply              // g.mu; the last that was told
 	message string             // g.mu; for the agent
 }
@@ -63,21 +65,8 @@ func (l *live) add(c Command) {
 	}
 	if !l.running {
 		l.running = true
-		l.g.wg.Go(func() {
-			spread(0)
-			l.drive()
-		})
+		l.g.crew.run(l.drive)
 	}
-}
-
-// spread makes the stack of a new goroutine as large as most calls need it, between
-// 8 and 16 KiB, at once and while it is empty. By itself it doubles from 2 KiB
-// three times in the middle of a call, and all that is on it is moved each time.
-//
-//go:noinline
-func spread(at int) byte {
-	var room [8 << 10]byte
-	return room[at]
 }
 
 // drive does the commands of the call, one after the other, until there are none
@@ -114,21 +103,21 @@ func (l *live) do(c Command) (event Event, inTime bool) {
 	case DoIt:
 		return l.act(c)
 	case Wait:
-		event = l.idly(l.wait)
+		event = l.idly(l.g.limits.Lease, l.wait)
 	case Append:
 		event = l.append(c)
 	case Ask:
-		event = l.idly(l.ask)
+		event = l.idly(l.g.limits.Ask, l.ask)
 	case Late:
 		l.late()
 	}
 	return event, true
 }
 
-// idly waits for somebody until the next command comes, which says that there is
-// nothing to wait for.
-func (l *live) idly(f func(context.Context) Event) Event {
-	ctx, cancel := context.WithCancel(l.g.ctx)
+// idly waits for somebody, until its time is over or the context is cancelled: by
+// the next command, which says that there is nothing to wait for.
+func (l *live) idly(limit time.Duration, f func(context.Context) Event) Event {
+	ctx, cancel := context.WithTimeout(l.g.ctx, limit)
 	defer cancel()
 	l.g.mu.Lock()
 	l.cancel = cancel

@@ -192,9 +192,10 @@ func NewMachine(rules Rules, doubt map[string][]corpus.Object) *Machine {
 func (m *Machine) emit(c Command) { m.out = append(m.out, c) }
 
 // Step takes an event and says what to do now. An event that does not fit, such
-// as an answer to what was decided, changes nothing.
+// as an answer to what was decided, changes nothing. The commands are good until
+// the next Step.
 func (m *Machine) Step(e Event) []Command {
-	m.out = nil
+	m.out = m.out[:0]
 	if m.calls == nil {
 		return nil
 	}

@@ -25,7 +25,7 @@ func (s *Session) Call(ctx context.Context, c Call) Reply { return s.Begin(c).Wa
 func (s *Session) Begin(c Call) *Pending {
 	p := &Pending{done: make(chan struct{}), asked: make(chan struct{}), withdrawn: make(chan struct{})}
 	l := s.prepare(c)
-	l.pending, l.waiters = p, append(l.asker[:0], p)
+	l.pending, l.waiters, l.queue = p, append(l.asker[:0], p), l.room[:0]
 	g := s.g
 	g.mu.Lock()
 	defer g.mu.Unlock()

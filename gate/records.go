@@ -293,7 +293,7 @@ func (l *live) now(o corpus.Object) corpus.State {
 	ctx, cancel := context.WithTimeout(l.g.base, l.g.limits.Call)
 	defer cancel()
 	seen := make(chan corpus.State, 1)
-	l.g.wg.Go(func() {
+	l.g.crew.run(func() {
 		states, err := l.read(ctx, Plan{Changes: []corpus.Change{{Object: o}}})
 		if err != nil {
 			states = []corpus.State{corpus.Unreadable}

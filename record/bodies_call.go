@@ -48,7 +48,6 @@ func (b *Payload) opt(c *codec, name string) {
 		*b = Payload{}
 		return
 	}
-	c.key(name)
 	b.walk(c)
 }
 

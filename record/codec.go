@@ -1,6 +1,7 @@
 package record
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -71,38 +72,43 @@ func (c *codec) key(name string) {
 		c.first = false
 		return
 	}
-	if !c.hasKey(name) {
+	if !c.found(name) {
 		c.fail("expected the field " + name)
-		return
 	}
-	if !c.first {
-		c.at++
-	}
-	c.at += len(name) + 3
-	c.first = false
 }
 
-// hasKey says whether the next field is the one of that name.
-func (c *codec) hasKey(name string) bool {
+// found goes past the name of the next field, if it is this one.
+func (c *codec) found(name string) bool {
 	if c.err != nil {
 		return false
 	}
 	s := c.in[c.at:]
+	comma := 0
 	if !c.first {
 		if s == "" || s[0] != ',' {
 			return false
 		}
-		s = s[1:]
+		comma, s = 1, s[1:]
 	}
-	return len(s) > len(name)+3 && s[0] == '"' && s[1:1+len(name)] == name && s[1+len(name):3+len(name)] == `":`
+	n := len(name) + 3
+	if len(s) <= n || s[0] != '"' || s[n-1] != ':' || s[n-2] != '"' || s[1:n-2] != name {
+		return false
+	}
+	c.at += comma + n
+	c.first = false
+	return true
 }
 
-// has decides about a field that is left out when it is empty.
+// has begins a field that is left out when it is empty, and says whether it is
+// there.
 func (c *codec) has(name string, empty bool) bool {
-	if c.writing {
-		return !empty
+	if !c.writing {
+		return c.found(name)
 	}
-	return c.hasKey(name)
+	if !empty {
+		c.key(name)
+	}
+	return !empty
 }
 
 func (c *codec) string() string {
@@ -124,11 +130,7 @@ func (c *codec) string() string {
 
 func (c *codec) text(name string, v *string) {
 	c.key(name)
-	if c.writing {
-		c.write(*v)
-		return
-	}
-	*v = c.string()
+	textElement(v, c)
 }
 
 func (c *codec) write(s string) {
@@ -141,7 +143,7 @@ func (c *codec) optText(name string, v *string) {
 		*v = ""
 		return
 	}
-	if c.text(name, v); *v == "" {
+	if textElement(v, c); *v == "" {
 		c.fail(name + " is there and empty")
 	}
 }
@@ -236,32 +238,26 @@ func (c *codec) optHash(name string, v *Hash) {
 		*v = Hash{}
 		return
 	}
-	if c.hash(name, v); *v == (Hash{}) {
+	if hashElement(v, c); *v == (Hash{}) {
 		c.fail(name + " is there and empty")
 	}
 }
 
-// nibbles is the value of each lower-case hexadecimal digit; of other bytes it
-// has the high bits set.
-var nibbles = func() (t [256]byte) {
-	for i := range t {
-		t[i] = 0xff
-	}
-	for i, d := range []byte("0123456789abcdef") {
-		t[d] = byte(i)
-	}
-	return t
-}()
-
+// readHex reads 64 lower-case digits, eight at a time. What a digit stands for are
+// its low four bits, and 9 more where it is a letter; it is a digit if that, written
+// as one, is the same byte.
 func readHex(v *Hash, s string) bool {
-	var bad byte
-	_ = s[63]
-	for i := range v {
-		high, low := nibbles[s[2*i]], nibbles[s[2*i+1]]
-		bad |= high | low
-		v[i] = high<<4 | low
+	const ones = 0x0101010101010101
+	bad := uint64(0)
+	for i := range len(v) / 4 {
+		x := binary.LittleEndian.Uint64([]byte(s[8*i : 8*i+8]))
+		n := x&(ones*15) + 9*(x>>6&ones)
+		letters := (n + ones*6) >> 4 & ones
+		bad |= n&(ones*0xf0) | (x ^ (n + ones*'0' + letters*('a'-10-'0')))
+		n = n<<4 | n>>8 // in every other byte a pair
+		v[4*i], v[4*i+1], v[4*i+2], v[4*i+3] = byte(n), byte(n>>16), byte(n>>32), byte(n>>48)
 	}
-	return bad < 16
+	return bad == 0
 }
 
 // optTime leaves the zero time out.
@@ -274,7 +270,7 @@ func (c *codec) optTime(name string, v *time.Time) {
 	if c.writing {
 		s = string(StampOf(*v))
 	}
-	c.text(name, &s)
+	textElement(&s, c)
 	t, ok := parseStamp(s)
 	if !ok {
 		c.fail(name + " is not a time")
@@ -337,7 +333,7 @@ func optArray[T any](c *codec, name string, v *[]T, element func(*T, *codec)) {
 		*v = nil
 		return
 	}
-	array(c, name, v, element)
+	elements(c, v, element)
 	if !c.writing && len(*v) == 0 {
 		c.fail(name + " is there and empty")
 	}

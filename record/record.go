@@ -181,20 +181,25 @@ func (r Record) Line() ([]byte, error) {
 // ParseLine reads one line without its newline, strictly: it is the exact
 // inverse of [Record.Line], and whatever that does not write is refused with
 // [ErrLine]. Strings of the record share memory with line.
-func ParseLine(line string) (Record, error) {
-	r, kind, c, err := readHead(line, new(lastStamp))
+func ParseLine(line string) (r Record, err error) {
+	c := new(codec)
+	kind, err := c.head(line, &r, new(lastStamp))
+	if err == nil {
+		r.Body = decode(kind, c)
+		err = c.whole(kind)
+	}
 	if err != nil {
 		return Record{}, err
 	}
-	r.Body = decode(kind, &c)
-	return checked(r, kind, &c)
+	return r, nil
 }
 
-func checked(r Record, kind Kind, c *codec) (Record, error) {
+// whole says what is wrong with a body that was read, which ends the input.
+func (c *codec) whole(kind Kind) error {
 	if c.end(); c.err != nil {
-		return Record{}, fmt.Errorf("kind %q: %w", string(kind), c.err)
+		return fmt.Errorf("kind %q: %w", string(kind), c.err)
 	}
-	return r, nil
+	return nil
 }
 
 // lastStamp is the time that was read last: the records of a batch share it.
@@ -203,10 +208,10 @@ type lastStamp struct {
 	time time.Time
 }
 
-// readHead reads all of a line but its body, at which c is left.
-func readHead(line string, stamp *lastStamp) (r Record, kind Kind, c codec, err error) {
+// head reads all of a line but its body, at which c is left.
+func (c *codec) head(line string, r *Record, stamp *lastStamp) (Kind, error) {
 	if len(line) > MaxLine {
-		return r, "", c, fmt.Errorf("%w: %d bytes, at most %d", ErrLine, len(line), MaxLine)
+		return "", fmt.Errorf("%w: %d bytes, at most %d", ErrLine, len(line), MaxLine)
 	}
 	// The kind says how to read the body and stands behind it, so the fields
 	// behind the body are read from the end.
@@ -216,12 +221,11 @@ func readHead(line string, stamp *lastStamp) (r Record, kind Kind, c codec, err 
 	r.Seq = t.number(`,"seq":`)
 	r.Request = t.quoted(`,"request":"`, "")
 	prev := t.fixed(`,"prevHash":"`, 2*len(r.Prev), "")
-	kind = Kind(t.quoted(`,"kind":"`, ""))
-	c.in = t.rest
+	kind := Kind(t.quoted(`,"kind":"`, ""))
+	*c = codec{in: t.rest}
 	c.open()
 	c.int("batch", &r.Batch)
 	c.key("body")
-	c.first = false
 	ok := true
 	if when != stamp.text {
 		if stamp.time, ok = parseStamp(when); ok {
@@ -230,12 +234,12 @@ func readHead(line string, stamp *lastStamp) (r Record, kind Kind, c codec, err 
 	}
 	r.Time = stamp.time
 	if t.bad || !ok || len(prev) != 2*len(r.Prev) || !readHex(&r.Prev, prev) {
-		return r, "", c, fmt.Errorf("%w: not the fields of a record, in canonical form", ErrLine)
+		return "", fmt.Errorf("%w: not the fields of a record, in canonical form", ErrLine)
 	}
 	if r.Seq < 0 || r.Batch < 0 || r.Batch > r.Seq || !isID(r.Session) || !isID(r.Request) {
-		return r, "", c, fmt.Errorf("%w: seq, batch, session or request out of range", ErrLine)
+		return "", fmt.Errorf("%w: seq, batch, session or request out of range", ErrLine)
 	}
-	return r, kind, c, nil
+	return kind, nil
 }
 
 // tail reads the fields of a line from its end.

@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -228,6 +229,40 @@ func TestLinesAreReadStrictly(t *testing.T) {
 		if r, err := record.ParseLine(bad); !errors.Is(err, record.ErrLine) {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
+	}
+}
+
+// A hash is 64 lower-case digits, whatever stands at whichever place.
+func TestHashesAreReadStrictly(t *testing.T) {
+	prev := record.Hash{0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xff, 0x90, 0x0a, 31: 0x9f}
+	line, err := record.Record{Seq: 1, Batch: 1, Time: when, Prev: prev, Body: record.Lock{}}.Line()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(string(line), prev.String())
+	read, kind := 0, 0 // kind: what a reader would take that takes what package hex does
+	for i := range 2 * len(prev) {
+		was := line[at+i]
+		for c := range 0x100 {
+			line[at+i] = byte(c)
+			want := prev
+			_, bad := hex.Decode(want[:], line[at:at+2*len(want)])
+			lower := c < 'A' || c > 'F'
+			got, err := record.ParseLine(string(line))
+			if (err == nil) != (bad == nil && lower) || err == nil && got.Prev != want {
+				t.Errorf("byte %#x at digit %d: %x, %v", c, i, got.Prev, err)
+			}
+			if err == nil {
+				read++
+			}
+			if bad == nil && !lower {
+				kind++
+			}
+		}
+		line[at+i] = was
+	}
+	if read != 64*16 || kind != 64*6 {
+		t.Errorf("%d hashes were read, not 16 for each digit; a kinder reader would take %d more, not 6 for each", read, kind)
 	}
 }
 

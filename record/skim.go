@@ -33,15 +33,17 @@ var (
 )
 
 // Line reads one line. Its strings share memory with the argument.
-func (s *Skimmer) Line(line string) (Record, error) {
-	r, kind, c, err := readHead(line, &s.stamp)
+func (s *Skimmer) Line(line string) (r Record, err error) {
+	kind, err := s.codec.head(line, &r, &s.stamp)
+	if err == nil {
+		s.codec.skimming = isCall(kind)
+		r.Body = s.body(kind)
+		err = s.codec.whole(kind)
+	}
 	if err != nil {
 		return Record{}, err
 	}
-	s.codec = c
-	s.codec.skimming = isCall(kind)
-	r.Body = s.body(kind)
-	return checked(r, kind, &s.codec)
+	return r, nil
 }
 
 // isCall says whether the body of a kind is read into memory that is used

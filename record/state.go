@@ -317,7 +317,7 @@ func (s *State) LastVerdict() (int64, bool) {
 func (s *State) Canonical() []byte {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	c := codec{writing: true}
+	c := codec{writing: true, out: make([]byte, 0, 2<<10)}
 	s.walk(&c)
 	return c.out
 }

@@ -6,42 +6,9 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/iff-run/iff/internal/canonical"
 	"github.com/iff-run/iff/internal/visible"
 )
-
-// plain are the bytes that stand for themselves within a string.
-var plain = func() (t [256]bool) {
-	for c := 0x20; c < 0x7f; c++ {
-		t[c] = c != '"' && c != '\\'
-	}
-	return t
-}()
-
-// plainPrefix is the number of leading plain bytes.
-func plainPrefix(s string) int {
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		b := s[i : i+8]
-		x := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-		if !allPlain(x) {
-			break
-		}
-	}
-	for i < len(s) && plain[s[i]] {
-		i++
-	}
-	return i
-}
-
-// allPlain says of eight bytes at once whether all of them are plain. A byte
-// of a word is below n if subtracting n borrows into its high bit and it was
-// not set before; it is c if its difference with c is below 1.
-func allPlain(x uint64) bool {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	quote, slash, del := x^(ones*'"'), x^(ones*'\\'), x^(ones*0x7f)
-	bad := (x-ones*0x20)&^x | (quote-ones)&^quote | (slash-ones)&^slash | (del-ones)&^del | x
-	return bad&highs == 0
-}
 
 // hidden reports whether a character is written as an escape. See the package
 // doc; the set is part of the format.
@@ -62,10 +29,10 @@ func hidden(r rune) bool {
 // appendText writes a string in its one spelling. altered says that it was not
 // UTF-8 and that its escaped form was written.
 func appendText(dst []byte, s string) (out []byte, altered bool) {
-	n := plainPrefix(s)
+	n := canonical.PlainPrefix(s)
 	if n < len(s) && !utf8.ValidString(s) {
 		s, altered = visible.Escape(s), true
-		n = plainPrefix(s)
+		n = canonical.PlainPrefix(s)
 	}
 	dst = append(dst, '"')
 	for {
@@ -73,21 +40,59 @@ func appendText(dst []byte, s string) (out []byte, altered bool) {
 		if s = s[n:]; s == "" {
 			return append(dst, '"'), altered
 		}
-		r, size := utf8.DecodeRuneInString(s)
-		dst = appendRune(dst, r)
-		s = s[size:]
-		n = plainPrefix(s)
+		if letter := shortEscape(s[0]); letter != 0 {
+			dst = append(dst, '\\', letter)
+			s = s[1:]
+		} else {
+			r, size := utf8.DecodeRuneInString(s)
+			dst = appendRune(dst, r)
+			s = s[size:]
+		}
+		n = canonical.PlainPrefix(s)
 	}
 }
 
-const shortEscapes = "\bb\tt\nn\ff\rr\"\"\\\\"
-
-func appendRune(dst []byte, r rune) []byte {
-	if r < 0x7f {
-		if i := strings.IndexByte(shortEscapes, byte(r)); i >= 0 {
-			return append(dst, '\\', shortEscapes[i|1])
-		}
+// shortEscape is the letter behind the backslash for what has a short
+// escape; 0 for another byte.
+func shortEscape(c byte) byte {
+	switch c {
+	case '"', '\\':
+		return c
+	case '\n':
+		return 'n'
+	case '\t':
+		return 't'
+	case '\r':
+		return 'r'
+	case '\b':
+		return 'b'
+	case '\f':
+		return 'f'
 	}
+	return 0
+}
+
+// shortMeaning is what a backslash and a letter stand for; 0 for none.
+func shortMeaning(letter byte) byte {
+	switch letter {
+	case '"', '\\':
+		return letter
+	case 'n':
+		return '\n'
+	case 't':
+		return '\t'
+	case 'r':
+		return '\r'
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	}
+	return 0
+}
+
+// appendRune writes a character that has no short escape.
+func appendRune(dst []byte, r rune) []byte {
 	if !hidden(r) {
 		return utf8.AppendRune(dst, r)
 	}
@@ -111,7 +116,7 @@ func scanText(s string) (size int, escaped bool) {
 		return 0, false
 	}
 	for i := 1; ; {
-		i += plainPrefix(s[i:])
+		i += canonical.PlainPrefix(s[i:])
 		if i >= len(s) {
 			return 0, false
 		}
@@ -141,13 +146,13 @@ func scanEscape(s string) int {
 		return 0
 	}
 	if s[0] != 'u' {
-		if _, ok := shortEscape(s[0]); ok {
+		if shortMeaning(s[0]) != 0 {
 			return 1
 		}
 		return 0
 	}
 	r, size := unescapeUnit(s)
-	if size == 0 || !hidden(r) || r < ' ' && strings.IndexByte(shortEscapes, byte(r)) >= 0 {
+	if size == 0 || !hidden(r) || r < ' ' && shortEscape(byte(r)) != 0 {
 		return 0
 	}
 	for _, c := range []byte(s[1:size]) {
@@ -170,7 +175,7 @@ func unescape(s string) string {
 		}
 		out.WriteString(s[:i])
 		s = s[i+1:]
-		if c, ok := shortEscape(s[0]); ok {
+		if c := shortMeaning(s[0]); c != 0 {
 			out.WriteByte(c)
 			s = s[1:]
 			continue
@@ -179,16 +184,6 @@ func unescape(s string) string {
 		out.WriteRune(r)
 		s = s[size:]
 	}
-}
-
-// shortEscape is what a backslash and a letter stand for.
-func shortEscape(letter byte) (byte, bool) {
-	for i := 1; i < len(shortEscapes); i += 2 {
-		if shortEscapes[i] == letter {
-			return shortEscapes[i-1], true
-		}
-	}
-	return 0, false
 }
 
 // unescapeUnit reads uXXXX, or a pair of them, and says how long it was.

@@ -18,16 +18,16 @@ func dirent(name string, kind byte) string {
 
 func TestNextEntry(t *testing.T) {
 	block := dirent("first", unix.DT_LNK) + dirent("x", unix.DT_UNKNOWN)
-	name, kind, rest, ok := nextEntry(block)
+	name, kind, rest, ok := NextEntry(block)
 	if name != "first" || kind != Link || !ok {
 		t.Errorf("%q %v %v", name, kind, ok)
 	}
-	name, kind, rest, ok = nextEntry(rest)
+	name, kind, rest, ok = NextEntry(rest)
 	if name != "x" || kind != Unknown || len(rest) != 0 || !ok {
 		t.Errorf("%q %v %v", name, kind, ok)
 	}
 	for _, bad := range []string{"", block[:18], block[:20], dirent("", 8), dirent("a/b", 8)} {
-		if name, _, _, ok := nextEntry(bad); ok {
+		if name, _, _, ok := NextEntry(bad); ok {
 			t.Errorf("%q taken from %x", name, bad)
 		}
 	}
@@ -39,7 +39,7 @@ func FuzzNextEntry(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for block := string(data); ; {
-			name, _, rest, ok := nextEntry(block)
+			name, _, rest, ok := NextEntry(block)
 			if !ok {
 				return
 			}

@@ -36,7 +36,7 @@ func (n *node) list(max int) ([]Entry, error) {
 func (n *node) appendEntries(entries []Entry, block string, max int) ([]Entry, error) {
 	entries = slices.Grow(entries, len(block)/direntSize)
 	for len(block) > 0 {
-		name, kind, rest, ok := nextEntry(block)
+		name, kind, rest, ok := NextEntry(block)
 		if !ok {
 			return nil, unix.EIO
 		}
@@ -62,9 +62,10 @@ func (n *node) appendEntries(entries []Entry, block string, max int) ([]Entry, e
 // direntSize is the length of an entry with a name of common length.
 const direntSize = 40
 
-// nextEntry takes one struct linux_dirent64 off a block: inode (8 bytes), offset (8), length of this entry (2), type (1), name
-// up to a NUL. An entry that does not fit, or whose name could lead elsewhere, is not ok.
-func nextEntry(block string) (name string, kind Kind, rest string, ok bool) {
+// NextEntry takes one struct linux_dirent64 off a block of getdents64: inode (8 bytes), offset (8), length of this entry (2),
+// type (1), name up to a NUL. The name shares the block's memory; "." and ".." are names too. An entry that does not fit, or
+// whose name could lead elsewhere, is not ok.
+func NextEntry(block string) (name string, kind Kind, rest string, ok bool) {
 	const head = 19
 	if len(block) < head {
 		return "", 0, "", false

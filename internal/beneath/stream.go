@@ -25,43 +25,47 @@ func (d *Dir) Stream(name string, before Facts) (*Stream, error) {
 		return nil, refusal(d.below(name), errMount)
 	}
 	s, err := d.stream(name)
-	if err == nil && s.before.facts() != before {
+	if err != nil {
+		return nil, err
+	}
+	if s.before.facts() != before {
 		_ = s.Close()
 		return nil, refusal(d.below(name), errChanged)
 	}
-	return s, err
+	return &s, nil
 }
 
 // StreamListed opens the child name of which a listing says that it is a regular file, and saves the look that [Dir.Stream]
-// wants. What was opened decides: anything else is refused before it is read.
+// wants. What was opened decides: anything else is refused before it is read. Of what a listing says there is much, so the
+// Stream is the caller's own memory.
 // Reasons: those of Stream, and not-found.
-func (d *Dir) StreamListed(name string) (*Stream, Facts, error) {
+func (d *Dir) StreamListed(name string) (Stream, Facts, error) {
 	if err := d.check(name); err != nil {
-		return nil, Facts{}, err
+		return Stream{}, Facts{}, err
 	}
 	s, err := d.stream(name)
 	if err != nil {
-		return nil, Facts{}, err
+		return Stream{}, Facts{}, err
 	}
 	if s.before.kind != Regular {
 		_ = s.Close()
-		return nil, Facts{}, refuseKind(d.below(name), s.before.kind, Regular)
+		return Stream{}, Facts{}, refuseKind(d.below(name), s.before.kind, Regular)
 	}
 	return s, s.before.facts(), nil
 }
 
 // stream opens whatever lies under a name now and looks at it.
-func (d *Dir) stream(name string) (*Stream, error) {
+func (d *Dir) stream(name string) (Stream, error) {
 	f, err := d.h.file(name)
 	if err != nil {
-		return nil, d.refuseOpen(d.below(name), name, Regular, err)
+		return Stream{}, d.refuseOpen(d.below(name), name, Regular, err)
 	}
 	opened, err := f.stat()
 	if err != nil {
 		_ = f.Close()
-		return nil, refusal(d.below(name), err)
+		return Stream{}, refusal(d.below(name), err)
 	}
-	return &Stream{f: f, before: opened, dir: d, name: name}, nil
+	return Stream{f: f, before: opened, dir: d, name: name}, nil
 }
 
 // ReadAt reads like [io.ReaderAt]: the error at the end of the file is io.EOF.

@@ -166,7 +166,7 @@ func (e *encoder) structure(p *plan, v reflect.Value) error {
 	for _, n := range p.inKeysOrder {
 		f := &p.fields[n]
 		member := v.Field(f.index)
-		if f.omits(member) {
+		if (f.omitEmpty || f.omitZero) && f.omits(member) {
 			continue
 		}
 		if !first {
@@ -228,7 +228,7 @@ func (e *encoder) array(p *plan, v reflect.Value) error {
 }
 
 func (e *encoder) text(s string) error {
-	if asItIs(s) {
+	if PlainPrefix(s) == len(s) {
 		e.out = append(append(append(e.out, '"'), s...), '"')
 		return nil
 	}

@@ -36,6 +36,9 @@ func (k *keys) close(s *scope) {
 // add takes the next key of the object, valid UTF-8. It returns DuplicateKey
 // or CaseKey if the object has such a key already, otherwise "".
 func (k *keys) add(s *scope, name []byte) Reason {
+	if k.spans == nil {
+		k.spans, k.text = make([]span, 0, 8), make([]byte, 0, 128)
+	}
 	start := len(k.text)
 	k.text = appendFolded(k.text, name)
 	sp := span{start: start, folded: len(k.text)}

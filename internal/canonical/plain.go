@@ -2,6 +2,8 @@ package canonical
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strings"
 )
 
@@ -36,15 +38,37 @@ func plainText(quoted []byte) bool {
 	}
 }
 
-// asItIs says whether a string is ASCII that stands for itself between quotes, as
-// most are.
-func asItIs(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return false
+// PlainPrefix is how many bytes a string begins with that stand for themselves
+// between quotes: ASCII without control characters, quote and backslash. Most
+// strings are nothing else.
+func PlainPrefix(s string) int {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		if odd := notPlain(binary.LittleEndian.Uint64([]byte(s[i : i+8]))); odd != 0 {
+			return i + bits.TrailingZeros64(odd)/8
 		}
 	}
-	return true
+	if last := len(s) - 8; last >= 0 { // some of it once more, which was plain
+		if odd := notPlain(binary.LittleEndian.Uint64([]byte(s[last:]))); odd != 0 {
+			return last + bits.TrailingZeros64(odd)/8
+		}
+		return len(s)
+	}
+	for i < len(s) && s[i] >= ' ' && s[i] <= '~' && s[i] != '"' && s[i] != '\\' {
+		i++
+	}
+	return i
+}
+
+// notPlain has a bit for the lowest of eight bytes that is not plain, and none if
+// all are; bits above it say nothing. The high bit of a byte below n gets set by
+// subtracting n, that of a quote by subtracting 1 from how it differs from one; and
+// that of 0x7f or more by adding 1, or stays set when something is subtracted. Of a
+// plain byte no high bit gets set, and nothing is carried into the next.
+func notPlain(x uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	quote, slash := x^(ones*'"'), x^(ones*'\\')
+	return ((x - ones*' ') | (x + ones) | (quote - ones) | (slash - ones)) & highs
 }
 
 // plainUnit says whether the four digits are those of a control character that

@@ -42,7 +42,7 @@ func TestRawPlain(t *testing.T) {
 }
 
 // What is written without the help of the tokenizer is what that writes.
-func TestAsItIs(t *testing.T) {
+func TestPlainPrefix(t *testing.T) {
 	short := 0
 	for c := range 0x180 {
 		for _, s := range []string{string(rune(c)), "a" + string(rune(c)), string(rune(c)) + "b c"} {
@@ -51,12 +51,43 @@ func TestAsItIs(t *testing.T) {
 			if err != nil || wrong != nil || string(got) != string(want) {
 				t.Errorf("%q is written %s, not %s: %v, %v", s, got, want, err, wrong)
 			}
-			if asItIs(s) {
+			if PlainPrefix(s) == len(s) {
 				short++
 			}
 		}
 	}
 	if want := 3 * (0x7f - 0x20 - 2); short != want {
 		t.Errorf("%d strings stand for themselves, not %d", short, want)
+	}
+	checkPlainPrefix(t, PlainPrefix)
+	// The same, of a function that looks at a word too little.
+	failed := new(mute)
+	checkPlainPrefix(failed, func(s string) int { return min(PlainPrefix(s), 8) })
+	if failed.n == 0 {
+		t.Error("one that looks at eight bytes only passes")
+	}
+}
+
+// mute counts what a check of a mutant finds.
+type mute struct{ n int }
+
+func (m *mute) Errorf(string, ...any) { m.n++ }
+
+// checkPlainPrefix puts every byte, and one after it, at every place of two words.
+func checkPlainPrefix(t interface{ Errorf(string, ...any) }, prefix func(string) int) {
+	for c := range 0x100 {
+		for at := range 19 {
+			for _, next := range []byte{'a', 0, ' ', '"', '\\', 0x7f, 0x80, 0xff} {
+				s := []byte("abcdefgh ijklmn~#[]!")
+				s[at], s[at+1] = byte(c), next
+				want := 0
+				for want < len(s) && s[want] >= 0x20 && s[want] < 0x7f && s[want] != '"' && s[want] != '\\' {
+					want++
+				}
+				if got := prefix(string(s)); got != want {
+					t.Errorf("%q: %d bytes stand for themselves, not %d", s, want, got)
+				}
+			}
+		}
 	}
 }

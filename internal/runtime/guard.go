@@ -160,13 +160,14 @@ func (g *guard) Find(objects []corpus.Object) (gate.Guarded, bool) {
 			continue
 		}
 		path, w := filepath.Join(root, o.Path()), trail(root, o.Path())
-		if found, ok := g.at(path, w); ok {
+		low := fold(path)
+		if found, ok := g.at(path, low, w); ok {
 			if found.Route != "link" {
 				found.Object = o
 			}
 			return found, true
 		}
-		if found, ok := g.below(o, path, w, objects); ok {
+		if found, ok := g.below(o, path, low, w, objects); ok {
 			return found, true
 		}
 		if strings.ContainsAny(o.Path(), `%\`) { // odd enough for somebody to read it in another way
@@ -179,14 +180,15 @@ func (g *guard) Find(objects []corpus.Object) (gate.Guarded, bool) {
 	return gate.Guarded{}, false
 }
 
-// at says whether a path, or what links on it lead to, is guarded.
-func (g *guard) at(path string, w way) (gate.Guarded, bool) {
+// at says whether a path, which folds to low, or what links on it lead to, is
+// guarded.
+func (g *guard) at(path, low string, w way) (gate.Guarded, bool) {
 	real := w.end
-	if found, ok := g.named(path, "path"); ok {
+	if found, ok := g.named(path, low, "path"); ok {
 		return found, true
 	}
 	if real != path {
-		if found, ok := g.named(real, "link"); ok {
+		if found, ok := g.named(real, fold(real), "link"); ok {
 			return found, true
 		}
 	}
@@ -213,9 +215,8 @@ func (g *guard) aliased(w way) (gate.Guarded, bool) {
 	return gate.Guarded{}, false
 }
 
-// named says whether a path is guarded by its text alone.
-func (g *guard) named(path, route string) (gate.Guarded, bool) {
-	low := fold(path)
+// named says whether a path, which folds to low, is guarded by its text alone.
+func (g *guard) named(path, low, route string) (gate.Guarded, bool) {
 	for _, k := range g.skills {
 		switch {
 		case inside(k.dir, path):
@@ -269,14 +270,13 @@ func (g *guard) found(k guardedSkill, path, route string) gate.Guarded {
 
 // below says whether a directory holds something guarded, or would where it is
 // to be renamed to.
-func (g *guard) below(o corpus.Object, path string, w way, all []corpus.Object) (found gate.Guarded, is bool) {
-	low := fold(path)
+func (g *guard) below(o corpus.Object, path, low string, w way, all []corpus.Object) (found gate.Guarded, is bool) {
 	for _, k := range g.skills {
 		if inside(path, k.dir) || inside(low, k.folded) {
 			return gate.Guarded{Name: k.name, Subject: k.subject, Object: o, Route: "parent"}, true
 		}
 	}
-	if found, ok := g.holds(path); ok {
+	if found, ok := g.holds(low); ok {
 		found.Object, found.Route = o, "parent"
 		return found, true
 	}
@@ -334,7 +334,8 @@ func (g *guard) guards(o corpus.Object) bool {
 	}
 	for _, r := range g.roots {
 		if r.corpus == o.Corpus() {
-			_, ok := g.named(filepath.Join(r.dir, o.Path()), "path")
+			path := filepath.Join(r.dir, o.Path())
+			_, ok := g.named(path, fold(path), "path")
 			return ok
 		}
 	}

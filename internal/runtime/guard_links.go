@@ -135,13 +135,13 @@ func (l *links) look(path string) sight {
 	return look(path)
 }
 
-// holds says whether a directory holds what a link of a control file leads to.
-func (g *guard) holds(dir string) (gate.Guarded, bool) {
+// holds says whether a directory, folded, holds what a link of a control file
+// leads to.
+func (g *guard) holds(low string) (gate.Guarded, bool) {
 	l := g.links.Load()
 	if l == nil || len(l.to) == 0 {
 		return gate.Guarded{}, false
 	}
-	low := fold(dir)
 	for to, froms := range l.to {
 		if !inside(low, to) {
 			continue

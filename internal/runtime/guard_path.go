@@ -53,31 +53,38 @@ type way struct {
 	seen  []sight  // of the end and directories above it, the end last
 }
 
+// usualDepth is how far below its corpus an object seldom lies.
+const usualDepth = 4
+
 // trail is follow, and the way.
 func trail(dir, text string) way {
-	w := way{end: filepath.Clean(dir)}
+	w := way{end: filepath.Clean(dir), seen: make([]sight, 0, usualDepth)}
+	ahead := "" // all that the text says, from /: next is cut from it; empty where it is to be put together anew
 	for rest := text; rest != ""; {
 		var name string
 		name, rest, _ = strings.Cut(rest, "/")
 		switch name {
 		case "", ".":
+			ahead = ""
 			continue
 		case "..":
+			ahead = ""
 			w.end, w.seen = up(w.end), w.seen[:max(0, len(w.seen)-1)]
 			continue
 		}
-		next := w.end + "/" + name
-		if w.end == "/" {
-			next = "/" + name
+		under := strings.TrimSuffix(w.end, "/")
+		if ahead == "" {
+			ahead = under + "/" + name + "/" + rest
 		}
+		next := ahead[:len(under)+1+len(name)]
 		at := look(next)
 		if at.link && len(w.links) < maxLinks {
 			if to, err := os.Readlink(next); err == nil {
 				w.links = append(w.links, next)
 				if filepath.IsAbs(to) {
-					w.end, w.seen = "/", nil
+					w.end, w.seen = "/", w.seen[:0]
 				}
-				rest = to + "/" + rest
+				ahead, rest = "", to+"/"+rest
 				continue
 			}
 			at = look(next) // something else has taken its place

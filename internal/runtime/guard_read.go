@@ -23,7 +23,11 @@ func (g *guard) Tells(objects []corpus.Object) []string {
 		}
 		path, w := filepath.Join(root, o.Path()), trail(root, o.Path())
 		real := w.end
-		lowPath, lowReal := fold(path), fold(real)
+		lowPath := fold(path)
+		lowReal := lowPath
+		if real != path {
+			lowReal = fold(real)
+		}
 		for _, k := range g.skills {
 			if inside(k.dir, path) || inside(k.dir, real) || inside(k.folded, lowPath) || inside(k.folded, lowReal) {
 				tell(k)

@@ -48,9 +48,10 @@ func (g *guard) spellings(root, path string) (gate.Guarded, bool) {
 // goes.
 func (g *guard) spelled(dir, text string) (gate.Guarded, bool) {
 	w := trail(dir, text)
-	found, ok := g.at(filepath.Join(dir, text), w)
+	path := filepath.Join(dir, text)
+	found, ok := g.at(path, fold(path), w)
 	if !ok {
-		found, ok = g.at(w.end, w)
+		found, ok = g.at(w.end, fold(w.end), w)
 	}
 	if !ok {
 		return found, false

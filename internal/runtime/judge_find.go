@@ -17,7 +17,7 @@ const window = 4096
 func (j *judging) back(ctx context.Context, end int64, f func(records []record.Record) (bool, error)) error {
 	for end > 0 {
 		start := max(0, end-window)
-		var records []record.Record
+		records := make([]record.Record, 0, end-start)
 		err := j.each(ctx, start, end, func(r record.Record) error { records = append(records, r); return nil })
 		if err != nil {
 			return err

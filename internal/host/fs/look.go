@@ -222,11 +222,12 @@ func (h *Host) facts(fd int, content corpus.Digest) (corpus.Facts, stat, error) 
 // its path below prefix. visit says what is wanted of the files after it. A
 // directory with more than MaxTree entries is errTooMany; the sum visit bounds.
 func (h *Host) tree(ctx context.Context, at int, prefix string, visit func(path string, f found) (keeping, error), k keeping) error {
-	names, err := h.sorted(at, MaxTree)
+	entries, err := h.sorted(at, MaxTree)
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
+	for _, e := range entries {
+		name := e.name
 		f, err := h.look(ctx, at, name, k)
 		if err == nil && f.absent() {
 			err = changing(nil)

@@ -132,11 +132,15 @@ func (h *Host) spelled(at int, name string) error {
 		}
 		return err
 	}
-	names, err := h.sys.names(at, 1<<20)
-	if err != nil || slices.Contains(names, name) {
+	entries, err := h.sys.list(at, 1<<20)
+	if err != nil || among(entries, name) {
 		return err
 	}
 	return wrong(gate.NameTwin, "it is there under another spelling, which this file system takes for the same; use that of the listing")
+}
+
+func among(entries []dirent, name string) bool {
+	return slices.ContainsFunc(entries, func(e dirent) bool { return e.name == name })
 }
 
 // probe asks of a root whether it takes two spellings for one name: it looks for
@@ -145,14 +149,14 @@ func (h *Host) probe(at int) bool {
 	if h.sys.folds(at) {
 		return true
 	}
-	names, err := h.sys.names(at, 1<<20)
+	entries, err := h.sys.list(at, 1<<20)
 	if err != nil {
 		return true
 	}
 	asked := false
-	for _, name := range names[:min(len(names), 64)] {
-		for _, other := range spellings(name) {
-			if slices.Contains(names, other) {
+	for _, e := range entries[:min(len(entries), 64)] {
+		for _, other := range spellings(e.name) {
+			if among(entries, other) {
 				continue
 			}
 			asked = true
@@ -160,7 +164,7 @@ func (h *Host) probe(at int) bool {
 			if err != nil {
 				continue
 			}
-			if a, err := h.sys.lstat(at, name); err == nil && a.same(b) {
+			if a, err := h.sys.lstat(at, e.name); err == nil && a.same(b) {
 				return true
 			}
 		}

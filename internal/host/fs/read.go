@@ -113,39 +113,26 @@ func (v view) list(ctx context.Context, dir corpus.Object) (listResult, error) {
 	} else if _, made := v.overlaid(dir); !made || !errors.Is(err, fs.ErrNotExist) {
 		return listResult{}, err
 	}
-	names, err := v.listed(at, dir)
+	entries, err := v.listed(at, dir)
 	if err != nil {
 		return listResult{}, err
 	}
-	prefix := string(dir)
-	if dir.IsRoot() {
-		prefix = v.root.Corpus
-	}
-	out := listResult{Entries: make([]entry, 0, len(names))}
-	for _, name := range names {
-		if reserved(name) {
+	out := listResult{Entries: make([]entry, 0, len(entries))}
+	for _, e := range entries {
+		if reserved(e.name) {
 			continue
 		}
-		if e, ok := v.entry(at, prefix, name); ok {
-			out.Entries = append(out.Entries, e)
+		if e.kind == "" {
+			st, err := v.h.sys.lstat(at, e.name)
+			if err != nil {
+				continue // gone since it was listed
+			}
+			e.kind = st.kind
 		}
+		name := corpus.Name(v.root.Corpus, e.name)[len(v.root.Corpus)+1:] // as names of objects are spelled
+		out.Entries = append(out.Entries, entry{Name: string(name), Kind: string(e.kind)})
 	}
 	return out, ctx.Err()
-}
-
-// entry is false for a name that is gone since it was listed. What stands before
-// the slash in the name of its object is prefix.
-func (v view) entry(at int, prefix, name string) (entry, bool) {
-	o := corpus.Name(prefix, name)
-	f, ok := v.overlaid(o)
-	if !ok {
-		st, err := v.h.sys.lstat(at, name)
-		if err != nil {
-			return entry{}, false
-		}
-		f.Facts.Kind = st.kind
-	}
-	return entry{Name: string(o[len(prefix)+1:]), Kind: string(f.Facts.Kind)}, true
 }
 
 func (v view) stat(ctx context.Context, o corpus.Object) (statResult, error) {

@@ -18,8 +18,8 @@ type sys interface {
 
 	lstat(at int, name string) (stat, error)
 	stat(fd int) (stat, error)
-	// names lists a directory unsorted, failing with errTooMany beyond most.
-	names(at int, most int) ([]string, error)
+	// list lists a directory unsorted, failing with errTooMany beyond most.
+	list(at int, most int) ([]dirent, error)
 	readlink(at int, name string) (string, error)
 	readAt(fd int, p []byte, off int64) (int, error)
 	// xattrs are those that count.
@@ -40,6 +40,13 @@ type sys interface {
 	swap(at int, name string, to int, as string) error
 	unlink(at int, name string) error
 	rmdir(at int, name string) error
+}
+
+// dirent is a name in a directory, and what the directory says of its kind; empty
+// where it does not.
+type dirent struct {
+	name string
+	kind corpus.Kind
 }
 
 // stat is one look at an object. Two equal looks around a reading mean that

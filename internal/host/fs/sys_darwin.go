@@ -16,6 +16,15 @@ func system() (sys, error) { return &kernel{}, nil }
 
 func (k *kernel) below(at int, path string, flags int) (int, error) { return byHand(at, path, flags) }
 
+// appendDirents gives names alone.
+func appendDirents(out []dirent, block []byte) ([]dirent, error) {
+	_, _, names := unix.ParseDirent(block, -1, nil)
+	for _, name := range names {
+		out = append(out, dirent{name: name})
+	}
+	return out, nil
+}
+
 // mountOf tells mounts by device: there are no bind mounts.
 func mountOf(fd int) (int32, error) {
 	var st unix.Stat_t

@@ -1,7 +1,12 @@
 package fs
 
 import (
+	"slices"
+
 	"golang.org/x/sys/unix"
+
+	"github.com/iff-run/iff/corpus"
+	"github.com/iff-run/iff/internal/beneath"
 )
 
 // newFilesTakeGroup says that a new file has its directory's group always, not
@@ -40,6 +45,36 @@ func (k *kernel) below(at int, path string, flags int) (int, error) {
 		return openat2(at, path, flags, resolve)
 	}
 	return byHand(at, path, flags)
+}
+
+// appendDirents takes the entries off a block, of which the names share one copy.
+func appendDirents(out []dirent, block []byte) ([]dirent, error) {
+	const usual = 40 // bytes of an entry
+	out = slices.Grow(out, len(block)/usual)
+	for rest := string(block); rest != ""; {
+		name, kind, after, ok := beneath.NextEntry(rest)
+		if !ok {
+			return nil, unix.EIO
+		}
+		if rest = after; name != "." && name != ".." {
+			out = append(out, dirent{name, kindOf(kind)})
+		}
+	}
+	return out, nil
+}
+
+func kindOf(k beneath.Kind) corpus.Kind {
+	switch k {
+	case beneath.Regular:
+		return corpus.File
+	case beneath.Directory:
+		return corpus.Directory
+	case beneath.Link:
+		return corpus.Link
+	case beneath.Device, beneath.FIFO, beneath.Socket:
+		return corpus.Special
+	}
+	return ""
 }
 
 // mount identifies a mount: by id, or where there are none by device.

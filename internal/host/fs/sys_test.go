@@ -130,8 +130,8 @@ func (f *faulty) lstat(at int, name string) (stat, error) {
 func (f *faulty) stat(fd int) (stat, error) {
 	return ask(f, "stat", func() (stat, error) { return f.sys.stat(fd) })
 }
-func (f *faulty) names(at, most int) ([]string, error) {
-	return ask(f, "names", func() ([]string, error) { return f.sys.names(at, most) })
+func (f *faulty) list(at, most int) ([]dirent, error) {
+	return ask(f, "list", func() ([]dirent, error) { return f.sys.list(at, most) })
 }
 func (f *faulty) readlink(at int, name string) (string, error) {
 	return ask(f, "readlink", func() (string, error) { return f.sys.readlink(at, name) })

@@ -127,13 +127,13 @@ func statOf(st *unix.Stat_t) stat {
 	return s
 }
 
-func (k *kernel) names(at int, most int) ([]string, error) {
+func (k *kernel) list(at int, most int) ([]dirent, error) {
 	fd, err := openat(at, ".", dirFlags, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer k.close(fd)
-	var out []string
+	var out []dirent
 	block := make([]byte, 512+32*min(most, 100)) // not on the stack, which would grow for it
 	for {
 		n := 0
@@ -144,7 +144,10 @@ func (k *kernel) names(at int, most int) ([]string, error) {
 		if err != nil || n <= 0 {
 			return out, err
 		}
-		if _, _, out = unix.ParseDirent(block[:n], -1, out); len(out) > most {
+		if out, err = appendDirents(out, block[:n]); err != nil {
+			return nil, err
+		}
+		if len(out) > most {
 			return nil, errTooMany
 		}
 	}

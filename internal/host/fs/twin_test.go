@@ -19,10 +19,10 @@ func fold(s string) string { return strings.ToLower(norm.NFC.String(s)) }
 
 // real is the name as it is listed.
 func (f folding) real(at int, name string) string {
-	names, _ := f.sys.names(at, 1<<20)
-	for _, other := range names {
-		if fold(other) == fold(name) {
-			return other
+	entries, _ := f.sys.list(at, 1<<20)
+	for _, other := range entries {
+		if fold(other.name) == fold(name) {
+			return other.name
 		}
 	}
 	return name

@@ -155,22 +155,22 @@ func (d *draft) subtree(dir corpus.Object) ([]member, error) {
 }
 
 // sorted lists a directory in order.
-func (h *Host) sorted(at int, most int) ([]string, error) {
-	names, err := h.sys.names(at, most)
-	slices.Sort(names)
-	return names, err
+func (h *Host) sorted(at int, most int) ([]dirent, error) {
+	entries, err := h.sys.list(at, most)
+	slices.SortFunc(entries, func(a, b dirent) int { return strings.Compare(a.name, b.name) })
+	return entries, err
 }
 
-// listed are the names in a directory as the session sees it; at is that
-// directory, or -1 where it is staged alone.
-func (v view) listed(at int, dir corpus.Object) (names []string, err error) {
+// listed is what is in a directory as the session sees it; at is that directory,
+// or -1 where it is staged alone. What is staged has its kind.
+func (v view) listed(at int, dir corpus.Object) (entries []dirent, err error) {
 	if at >= 0 {
-		if names, err = v.h.sorted(at, MaxList); err != nil {
+		if entries, err = v.h.sorted(at, MaxList); err != nil {
 			return nil, err
 		}
 	}
 	if v.staged == nil {
-		return names, nil
+		return entries, nil
 	}
 	for _, o := range v.staged.Objects() {
 		parent, ok := o.Parent()
@@ -179,16 +179,18 @@ func (v view) listed(at int, dir corpus.Object) (names []string, err error) {
 			continue
 		}
 		name := o.Path()[strings.LastIndexByte(o.Path(), '/')+1:]
-		at, there := slices.BinarySearch(names, name)
+		at, there := slices.BinarySearchFunc(entries, name, func(e dirent, name string) int { return strings.Compare(e.name, name) })
 		switch absent := c.State() == corpus.Absent; {
 		case there && absent:
-			names = slices.Delete(names, at, at+1)
-		case !there && !absent:
-			names = slices.Insert(names, at, name)
+			entries = slices.Delete(entries, at, at+1)
+		case there:
+			entries[at].kind = c.Facts.Kind
+		case !absent:
+			entries = slices.Insert(entries, at, dirent{name, c.Facts.Kind})
 		}
 	}
-	if len(names) > MaxList {
+	if len(entries) > MaxList {
 		return nil, errTooMany
 	}
-	return names, nil
+	return entries, nil
 }

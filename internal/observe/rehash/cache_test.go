@@ -106,7 +106,7 @@ func TestFew(t *testing.T) {
 	found := func(n int, size int64) prints {
 		p := make(prints)
 		for i := range n {
-			p[corpus.Name("work", strconv.Itoa(i))] = &seen{facts: beneath.Facts{Size: size}}
+			p[corpus.Name("work", strconv.Itoa(i))] = &object{seen: seen{facts: beneath.Facts{Size: size}}}
 		}
 		return p
 	}
@@ -119,6 +119,30 @@ func TestFew(t *testing.T) {
 	} {
 		if c.found.few() != c.few {
 			t.Errorf("of %d objects: %v", len(c.found), !c.few)
+		}
+	}
+}
+
+// A file whose name is how that of another is spelled stays apart from it, also when both are known.
+func TestSpelledAlike(t *testing.T) {
+	root := t.TempDir()
+	for _, name := range []string{`a\b`, `a\\b`, `a\x41`, "a\n", `a\x0a`, "aA"} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := observer(t, root, time.Now)
+	first, err := o.Snapshot(t.Context())
+	if err != nil || first.Len() != 7 { // with the root
+		t.Fatalf("%v, %v", first, err)
+	}
+	for range 2 {
+		again, err := o.Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.Root() != first.Root() {
+			t.Fatalf("%s, then %s", first.Text(), again.Text())
 		}
 	}
 }

@@ -33,7 +33,7 @@ type seen struct {
 }
 
 // prints is what a snapshot found, by name. It holds every object, those without fingerprint too.
-type prints map[corpus.Object]*seen
+type prints map[corpus.Object]*object
 
 // few says that what was found is too little to share it among goroutines.
 func (p prints) few() bool {
@@ -192,7 +192,7 @@ func (o *Observer) listed(ctx context.Context, dir *beneath.Dir, name string) (s
 		return seen{}, false
 	}
 	defer f.Close()
-	state, err := o.stateOfStream(ctx, f, facts)
+	state, err := o.stateOfStream(ctx, &f, facts)
 	return seen{facts, state, settled(facts, at)}, err == nil
 }
 

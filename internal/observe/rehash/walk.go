@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/iff-run/iff/corpus"
@@ -29,7 +30,7 @@ type walk struct {
 
 type object struct {
 	name corpus.Object
-	seen seen
+	seen
 }
 
 // place is where a directory is: its object, what stands before the slash in the names of its children, and how many names
@@ -79,6 +80,9 @@ func (w *walk) directory(ctx context.Context, dir *beneath.Dir, at place) error 
 	files = append(files, object{at.object, seen{state: state}})
 	if err := w.record(files); err != nil {
 		return err
+	}
+	if len(below) == 0 { // as in most
+		return context.Cause(ctx)
 	}
 	return w.each(ctx, len(below), func(i int) error { return w.enter(ctx, dir, below[i], at.depth+1) })
 }
@@ -146,13 +150,12 @@ func (w *walk) look(ctx context.Context, dir *beneath.Dir, at place, entries []b
 func (w *walk) lookAt(ctx context.Context, dir *beneath.Dir, at place, entries []beneath.Entry) (files []object, below []corpus.Object, err error) {
 	files = make([]object, 0, len(entries)+1) // room for the directory itself
 	for _, e := range entries {
-		name := corpus.Name(at.prefix, e.Name)
+		name, last := w.child(at, e.Name)
 		was := seen{}
-		last, known := w.known[name]
-		if known && !w.full {
-			was = *last
+		if last != nil && !w.full {
+			was = last.seen
 		}
-		if !known && w.volatile.Names(name.Path()) { // what stands above it is not, or it would not be walked
+		if last == nil && w.volatile.Names(name.Path()) { // what stands above it is not, or it would not be walked
 			continue
 		}
 		switch {
@@ -182,6 +185,20 @@ func (w *walk) lookAt(ctx context.Context, dir *beneath.Dir, at place, entries [
 		}
 	}
 	return files, below, nil
+}
+
+// child names what a directory holds, and says what the last walk found under that name; nil if there was nothing. A name that
+// was found before is not made again. One with a backslash is spelled in another way, and as it is may be another's spelling.
+func (w *walk) child(at place, name string) (corpus.Object, *object) {
+	if strings.IndexByte(name, '\\') < 0 {
+		var room [128]byte
+		text := append(append(append(room[:0], at.prefix...), '/'), name...)
+		if last := w.known[corpus.Object(text)]; last != nil {
+			return last.name, last
+		}
+	}
+	object := corpus.Name(at.prefix, name)
+	return object, w.known[object]
 }
 
 // enter walks into a directory, or records what has taken its place.
@@ -238,7 +255,7 @@ func (w *walk) result() ([]corpus.Entry, prints) {
 		for i := range part {
 			o := &part[i]
 			entries = append(entries, corpus.Entry{Object: o.name, State: o.seen.state})
-			all[o.name] = &o.seen
+			all[o.name] = o
 		}
 	}
 	return entries, all
