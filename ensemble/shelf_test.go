@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // adders make a file on a shelf: ours, and planted bugs.
@@ -129,5 +131,14 @@ func TestShelfRemove(t *testing.T) {
 	}
 	if err := s.remove("full"); err != nil {
 		t.Errorf("an empty directory: %v", err)
+	}
+	if err := unix.Mkfifo(filepath.Join(base, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"pipe", "away"} { // nobody will write to the pipe
+		if s, err := openShelf(root, name); err == nil {
+			t.Errorf("%s is a shelf", name)
+			_ = s.close()
+		}
 	}
 }

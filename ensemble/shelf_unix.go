@@ -22,7 +22,7 @@ type shelf struct {
 
 // openShelf opens a directory beneath a root.
 func openShelf(root *os.Root, name string) (*shelf, error) {
-	d, err := root.Open(name)
+	d, err := root.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY, 0) // a pipe would be waited for
 	if err != nil {
 		return nil, err
 	}

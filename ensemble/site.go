@@ -18,7 +18,7 @@ type Site struct {
 	kit    *Kit
 	config Config // of the corpus: what says nothing of it is zero
 	corpus *Corpus
-	began  record.Hash // root of what the first run found; zero before it
+	began  record.Hash // root of what the first run found, also if the corpus was made anew since; zero before it
 	told   *talk       // of the last run; nil if there is nothing to put back
 }
 
@@ -42,7 +42,10 @@ func (k *Kit) Site(c Config) (*Site, error) {
 		return nil, err
 	}
 	s := &Site{kit: k, config: c.ground()}
-	return s, s.make()
+	if err := s.make(); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func (s *Site) make() (err error) {
@@ -51,7 +54,6 @@ func (s *Site) make() (err error) {
 		extra = spares
 	}
 	s.corpus, err = s.kit.newCorpus(s.config.Dir, s.config.N, extra, s.config.Files, s.config.Cast)
-	s.began, s.told = record.Hash{}, nil
 	return err
 }
 

@@ -19,11 +19,9 @@ func kitFor(t *testing.T) *Kit {
 	return k
 }
 
-// onSite is the n-th run of a scenario on the corpus of a site.
-func onSite(s Scenario, n uint64) Config {
-	c := s.Config(30, 4, 8, 100+n)
-	c.Files = 7
-	return c
+// onSite is the n-th run with a fault on the corpus of a site.
+func onSite(f Fault, n uint64) Config {
+	return Config{N: 30, K: 4, R: 8, Seed: 100 + n, Files: 7, Fault: f, Cast: Paper}
 }
 
 // tree is everything below a directory: its mode, and what it says.
@@ -58,19 +56,20 @@ func treeOf(t *testing.T, dir string) map[string]string {
 // Runs on one site, in whatever order, come to what each comes to alone.
 func TestRunsOnASiteAreThoseAlone(t *testing.T) {
 	k := kitFor(t)
-	site, err := k.Site(onSite(Scenarios()[0], 0))
+	site, err := k.Site(onSite(Honest, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	made := treeOf(t, site.corpus.base)
 	changed, again := 0, 0
+	faults := append(Faults(), Honest)
 	for n := range uint64(2) {
-		for _, s := range Scenarios() {
-			c := onSite(s, n)
+		for _, f := range faults {
+			c := onSite(f, n)
 			was := site.corpus
 			got, err := site.Run(t.Context(), c)
 			if err != nil {
-				t.Fatalf("%s: %v", s.Name, err)
+				t.Fatalf("%s: %v", f, err)
 			}
 			alone, err := k.Run(t.Context(), c)
 			if err != nil {
@@ -78,7 +77,7 @@ func TestRunsOnASiteAreThoseAlone(t *testing.T) {
 			}
 			if got.Verdict != alone.Verdict || !reflect.DeepEqual(got.Want, alone.Want) || !reflect.DeepEqual(got.Classes(), alone.Classes()) ||
 				got.Calls != alone.Calls || got.Literal != alone.Literal || got.Set != alone.Set || !got.AsWanted() {
-				t.Errorf("%s: %s %v of %d calls, alone %s %v of %d", s.Name, got.Verdict, got.Want, got.Calls, alone.Verdict, alone.Want, alone.Calls)
+				t.Errorf("%s: %s %v of %d calls, alone %s %v of %d", f, got.Verdict, got.Want, got.Calls, alone.Verdict, alone.Want, alone.Calls)
 			}
 			if site.corpus != nil && !reflect.DeepEqual(treeOf(t, site.corpus.base), made) {
 				changed++
@@ -90,12 +89,12 @@ func TestRunsOnASiteAreThoseAlone(t *testing.T) {
 				again++
 			}
 			if now := treeOf(t, site.corpus.base); !reflect.DeepEqual(now, made) {
-				t.Errorf("%s: the corpus was made as\n%v\nand put back as\n%v", s.Name, made, now)
+				t.Errorf("%s: the corpus was made as\n%v\nand put back as\n%v", f, made, now)
 			}
 		}
 	}
-	if want := 2 * (len(Scenarios()) - 2); changed < want || again < want {
-		t.Errorf("of %d runs %d changed their corpus, and %d left one that was put back", 2*len(Scenarios()), changed, again)
+	if want := 2 * (len(faults) - 2); changed < want || again < want {
+		t.Errorf("of %d runs %d changed their corpus, and %d left one that was put back", 2*len(faults), changed, again)
 	}
 	if err := site.Close(); err != nil {
 		t.Error(err)
@@ -112,18 +111,18 @@ func TestCorpusChangedBetweenRuns(t *testing.T) {
 		"a file":    func(c *Corpus) error { return c.write("drafts/new.md", "", fileMode) },
 		"a removal": func(c *Corpus) error { return c.remove("skills/" + editorSkill + "/SKILL.md") },
 	} {
-		site, err := k.Site(onSite(Scenarios()[0], 0))
+		site, err := k.Site(onSite(Honest, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := site.Run(t.Context(), onSite(Scenarios()[0], 0)); err != nil {
+		if _, err := site.Run(t.Context(), onSite(Honest, 0)); err != nil {
 			t.Fatal(err)
 		}
 		if err := errors.Join(site.Restore(), change(site.corpus)); err != nil {
 			t.Fatal(what, err)
 		}
 		base := site.corpus.base
-		if _, err := site.Run(t.Context(), onSite(Scenarios()[0], 1)); (err == nil) != (what == "nothing") {
+		if _, err := site.Run(t.Context(), onSite(Honest, 1)); (err == nil) != (what == "nothing") {
 			t.Errorf("%s: the next run ends with %v", what, err)
 		}
 		if err := site.Close(); err != nil {
@@ -135,10 +134,33 @@ func TestCorpusChangedBetweenRuns(t *testing.T) {
 	}
 }
 
+// What others did before the first run is told of a corpus that is made anew.
+func TestCorpusChangedBeforeTheFirst(t *testing.T) {
+	k := kitFor(t)
+	site, err := k.Site(onSite(Honest, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := site.corpus.write("drafts/theirs.md", "", fileMode); err != nil {
+		t.Fatal(err)
+	}
+	for n, f := range []Fault{Honest, Crash} {
+		if _, err := site.Run(t.Context(), onSite(f, uint64(n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := site.Run(t.Context(), onSite(Honest, 2)); !errors.Is(err, ErrNotOurs) {
+		t.Errorf("on the corpus as it is made: %v", err)
+	}
+	if err := site.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // What cannot be put back is made anew, and never in a directory of others.
 func TestWhatCannotBePutBack(t *testing.T) {
 	k := kitFor(t)
-	c := onSite(Scenarios()[0], 0)
+	c := onSite(Honest, 0)
 	site, err := k.Site(c)
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,8 @@ type fake struct {
 	room int64                                             // most corpora at a time; 0 for any number
 	worn func() error                                      // says of a corpus that it cannot be had again; nil if it can
 
-	ahead atomic.Int64 // corpora
+	sites atomic.Int64 // corpora that were made
+	ahead atomic.Int64 // of them those that are there
 	mu    sync.Mutex
 	made  map[ensemble.Config]int // without their directory
 }
@@ -33,6 +34,7 @@ func (f *fake) Site(c ensemble.Config) (Site, error) {
 		f.ahead.Add(-1)
 		return nil, errors.New("no space left")
 	}
+	f.sites.Add(1)
 	c.Seed, c.Fault, c.K, c.R, c.Cast = 0, "", 0, 0, 0
 	return &fakeSite{f, c}, nil
 }

@@ -28,7 +28,13 @@ type Site interface {
 type On struct{ Kit *ensemble.Kit }
 
 // Site implements [Runner].
-func (o On) Site(c ensemble.Config) (Site, error) { return o.Kit.Site(c) }
+func (o On) Site(c ensemble.Config) (Site, error) {
+	s, err := o.Kit.Site(c)
+	if err != nil {
+		return nil, err // and no Site that is a nil one
+	}
+	return s, nil
+}
 
 // Options say how a sweep is made. They change nothing of what comes of it.
 type Options struct {
@@ -144,7 +150,8 @@ func (m *making) start(ctx context.Context) <-chan ended {
 	wg.Go(func() {
 		defer close(next)
 		for todo := m.todo; len(todo) > 0; {
-			n := m.together(todo)
+			most := 1 + len(todo)/(m.workers*(1+ahead)) // so that no worker is without while another has many
+			n := min(m.together(todo), most)
 			select {
 			case next <- series{runs: todo[:n]}:
 				todo = todo[n:]
@@ -196,25 +203,26 @@ func (m *making) work(ctx context.Context, next <-chan series, results chan<- en
 		if len(queue) == 0 {
 			return
 		}
-		m.clear(queue)
+		run := queue[0].runs[0]
+		out, err := m.play(ctx, queue)
 		g := queue[0]
-		queue = queue[1:]
-		run := g.runs[0]
-		out, err := m.play(ctx, &g)
-		if len(g.runs) > 0 {
+		if queue = queue[1:]; len(g.runs) > 0 {
 			queue = append(queue, g)
 		}
 		results <- ended{run, out, err}
 	}
 }
 
-// roomOfRun is more than a run takes, its corpus and its log, in bytes.
-const roomOfRun = 4 << 20
+// More than a run takes, its corpus and its log.
+const (
+	bytesOfRun = 4 << 20
+	filesOfRun = 512 // with directories
+)
 
 // further says whether a worker makes another corpus ahead: not where one could not
 // be made, and not from the room that the runs of all workers may need.
 func (m *making) further(queue []series) bool {
-	return len(queue) <= ahead && queue[len(queue)-1].err == nil && room(m.dir) > int64(m.workers)*roomOfRun
+	return len(queue) <= ahead && queue[len(queue)-1].err == nil && room(m.dir) > int64(m.workers)
 }
 
 // settle makes the corpus of a series, if it is not there.
@@ -226,38 +234,57 @@ func (m *making) settle(g *series) {
 	}
 }
 
-// clear makes the corpus of the first series, if there was no room for it ahead, with
-// those of the others out of its way.
-func (m *making) clear(queue []series) {
-	if queue[0].site != nil {
-		return
+// clear makes the corpus of the first series, if it is not there: where there is no
+// room for it, with those of the others out of its way.
+func (m *making) clear(queue []series) error {
+	m.settle(&queue[0])
+	if queue[0].err == nil {
+		return nil
 	}
 	for i := range queue[1:] {
-		queue[1+i].err = queue[1+i].close()
-	}
-	m.settle(&queue[0])
-}
-
-// play plays the next run of a series, and has the corpus ready for the one behind
-// it, or removes it.
-func (m *making) play(ctx context.Context, g *series) (out Outcome, err error) {
-	run := m.plan.At(g.runs[0])
-	g.runs = g.runs[1:]
-	if err = g.err; err == nil {
-		c := run.Config()
-		c.Dir = m.dir
-		var result ensemble.Result
-		if result, err = g.site.Run(ctx, c); err == nil {
-			out = Of(result)
+		if err := queue[1+i].close(); err != nil {
+			return err
 		}
 	}
-	if err != nil || len(g.runs) == 0 || g.site.Restore() != nil {
+	m.settle(&queue[0])
+	return queue[0].err
+}
+
+// play plays the next run of the first series, and has the corpus ready for the one
+// behind it, or removes it.
+func (m *making) play(ctx context.Context, queue []series) (Outcome, error) {
+	err := m.clear(queue)
+	g := &queue[0]
+	run := m.plan.At(g.runs[0])
+	g.runs = g.runs[1:]
+	var result ensemble.Result
+	if err == nil {
+		c := run.Config()
+		c.Dir = m.dir
+		result, err = g.site.Run(ctx, c)
+	}
+	if err != nil || len(g.runs) == 0 {
 		err = errors.Join(err, g.close())
+	} else {
+		err = g.restore()
 	}
 	if err != nil {
 		return Outcome{}, fmt.Errorf("run %s of seed %d: %w", run, m.plan.Seed, err)
 	}
-	return out, nil
+	return Of(result), nil
+}
+
+// restore has the corpus of a series ready for its next run. Where that cannot be for
+// now, as there is no room, it is made when its turn comes.
+func (g *series) restore() error {
+	err := g.site.Restore()
+	if err == nil {
+		return nil
+	}
+	if closed := g.close(); closed != nil || errors.Is(err, ensemble.ErrNotOurs) {
+		return errors.Join(err, closed)
+	}
+	return nil
 }
 
 // close removes the corpus of a series, if there is one.

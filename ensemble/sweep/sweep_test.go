@@ -3,12 +3,16 @@ package sweep
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/iff-run/iff/ensemble"
 	"github.com/iff-run/iff/record"
@@ -145,12 +149,91 @@ func TestNoRoomAhead(t *testing.T) {
 		{1 << 40, []series{{}}, false}, // there is not that much room
 	} {
 		m := &making{dir: t.TempDir(), workers: c.workers}
-		if got := m.further(c.queue); got != (c.further && room(m.dir) > roomOfRun) {
+		if got := m.further(c.queue); got != (c.further && room(m.dir) > 1) {
 			t.Errorf("%d workers, %d ahead: another one %v", c.workers, len(c.queue), got)
 		}
 	}
 	if room(t.TempDir()) == 0 && (runtime.GOOS == "linux" || runtime.GOOS == "darwin") {
 		t.Error("how much room there is was not told")
+	}
+}
+
+// Runs of one index have one corpus. One that cannot be had again is made again; that
+// others were at it is told.
+func TestRunsShareCorpora(t *testing.T) {
+	p := Plan{Version: "1", Seed: 42, Seeds: 40, Cells: small(1).Cells, Scenarios: ensemble.PaperScenarios()}
+	series := int64(p.Runs() / len(p.Scenarios))
+	for _, c := range []struct {
+		what     string
+		worn     func() error
+		from, to int64 // corpora
+		tells    bool
+	}{
+		{"nothing", nil, series, series + 60, false}, // the last few are split among workers
+		{"no room", func() error { return errors.New("no space left") }, int64(p.Runs()), int64(p.Runs()), false},
+		{"others", func() error { return fmt.Errorf("%w: replaced", ensemble.ErrNotOurs) }, 1, series, true},
+	} {
+		f := &fake{worn: c.worn}
+		outcomes, err := Make(t.Context(), p, f, Options{Workers: 3, Dir: t.TempDir()})
+		if errors.Is(err, ensemble.ErrNotOurs) != c.tells || (err != nil) != c.tells {
+			t.Errorf("%s: it ended with %v", c.what, err)
+		}
+		if n := f.sites.Load(); n < c.from || n > c.to {
+			t.Errorf("%s: %d corpora were made for %d runs", c.what, n, p.Runs())
+		}
+		if !c.tells && slices.ContainsFunc(outcomes, func(o Outcome) bool { return !o.Made() }) {
+			t.Errorf("%s: runs are missing", c.what)
+		}
+		if n := f.ahead.Load(); n != 0 {
+			t.Errorf("%s: %d corpora were forgotten", c.what, n)
+		}
+	}
+}
+
+// Every worker has runs, also where there are few.
+func TestFewRunsForManyWorkers(t *testing.T) {
+	var mu sync.Mutex
+	together, most := 0, 0
+	enough := make(chan struct{})
+	p := Plan{Version: "1", Seed: 42, Seeds: 1, Cells: small(1).Cells, Scenarios: ensemble.Scenarios()}
+	f := &fake{bend: func(ensemble.Config, *ensemble.Result) error {
+		mu.Lock()
+		if together++; together > most {
+			if most = together; most == 8 {
+				close(enough)
+			}
+		}
+		mu.Unlock()
+		select { // each waits until eight are at work
+		case <-enough:
+		case <-time.After(20 * time.Second):
+		}
+		mu.Lock()
+		together--
+		mu.Unlock()
+		return nil
+	}}
+	if _, err := Make(t.Context(), p, f, Options{Workers: 8, Dir: t.TempDir()}); err != nil || most != 8 {
+		t.Errorf("of 8 workers %d are at work at once: %v", most, err)
+	}
+}
+
+// A corpus that cannot be made is no corpus.
+func TestRealCorpusThatCannotBeMade(t *testing.T) {
+	kit, err := ensemble.NewKit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := small(1).At(0).Config()
+	for what, bend := range map[string]func(*ensemble.Config){
+		"no directory": func(c *ensemble.Config) { c.Dir = filepath.Join(t.TempDir(), "gone") },
+		"no such cell": func(c *ensemble.Config) { c.N = 1000 },
+	} {
+		bad := c
+		bend(&bad)
+		if s, err := (On{kit}).Site(bad); err == nil || s != nil {
+			t.Errorf("%s: %v, %v", what, s, err)
+		}
 	}
 }
 
