@@ -75,7 +75,7 @@ func (l *Log) first() *pending {
 // gatherer makes batches. A batch costs about the same however many appends it
 // makes durable, and those that the last one released are about to come again:
 // it waits for as many as were under way then, for at most half of the time that
-// the last batch took. One writer alone never waits.
+// the last batch took. One writer alone never waits, nor does who comes behind it.
 type gatherer struct {
 	batch    []*pending
 	expected int

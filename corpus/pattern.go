@@ -3,7 +3,6 @@ package corpus
 import (
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -95,14 +94,11 @@ func (p Patterns) Len() int { return len(p.texts) }
 // Match says whether the object at a path below the root, as the file system has
 // it, or a directory above it is named.
 func (p Patterns) Match(name string) bool {
-	for p.Len() > 0 && name != "" {
+	for p.Len() > 0 && name != "" { // each time it is shorter, also where it is no path
 		if p.Names(name) {
 			return true
 		}
-		if !strings.Contains(name, "/") {
-			return false
-		}
-		name = path.Dir(name)
+		name = name[:max(0, strings.LastIndexByte(name, '/'))]
 	}
 	return false
 }

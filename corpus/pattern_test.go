@@ -106,3 +106,21 @@ func TestMatchCoversWhatIsBelow(t *testing.T) {
 		}
 	})
 }
+
+// Names that are no paths come to an end too, as what others take for a path may be
+// one: of a name in which nothing shows a slash alone is left.
+func FuzzMatch(f *testing.F) {
+	for _, s := range []string{"/x", "/", "//", "a//b/", "/../x", "./x", "\u200b/x", "", "x", "a/b/c"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		p := mustPatterns(t, "**/b", "x")
+		want := p.Names(name)
+		for i, c := range []byte(name) {
+			want = want || c == '/' && p.Names(name[:i])
+		}
+		if got := p.Match(name); got != want {
+			t.Errorf("%q: %v, want %v", name, got, want)
+		}
+	})
+}

@@ -59,21 +59,22 @@ const usualDepth = 4
 // trail is follow, and the way.
 func trail(dir, text string) way {
 	w := way{end: filepath.Clean(dir), seen: make([]sight, 0, usualDepth)}
-	ahead := "" // all that the text says, from /: next is cut from it; empty where it is to be put together anew
+	tidy := isTidy(text)
+	ahead := "" // of a tidy text all that it says, from /: next is cut from it; empty where it is to be put together anew
 	for rest := text; rest != ""; {
 		var name string
 		name, rest, _ = strings.Cut(rest, "/")
 		switch name {
 		case "", ".":
-			ahead = ""
 			continue
 		case "..":
-			ahead = ""
 			w.end, w.seen = up(w.end), w.seen[:max(0, len(w.seen)-1)]
 			continue
 		}
 		under := strings.TrimSuffix(w.end, "/")
-		if ahead == "" {
+		if !tidy {
+			ahead = under + "/" + name
+		} else if ahead == "" {
 			ahead = under + "/" + name + "/" + rest
 		}
 		next := ahead[:len(under)+1+len(name)]
@@ -85,6 +86,7 @@ func trail(dir, text string) way {
 					w.end, w.seen = "/", w.seen[:0]
 				}
 				ahead, rest = "", to+"/"+rest
+				tidy = isTidy(rest)
 				continue
 			}
 			at = look(next) // something else has taken its place
@@ -92,6 +94,11 @@ func trail(dir, text string) way {
 		w.end, w.seen = next, append(w.seen, at)
 	}
 	return w
+}
+
+// isTidy says that each name of a text is a step down, and none is hidden.
+func isTidy(text string) bool {
+	return !strings.HasPrefix(text, ".") && !strings.Contains(text, "/.") && !strings.Contains(text, "//")
 }
 
 // sights are what lies at the end of a way and at the directories above it, each
@@ -138,9 +145,13 @@ func up(path string) string {
 	return "/"
 }
 
+// unseen is what a name folds to of which nothing is left.
+const unseen = "\u200b"
+
 // fold is a path as those may take it to whom several spellings are one: without
 // case, width, composition, characters that do not show, and dots and spaces at
-// the end of a name. Two paths that any file system takes for one fold alike.
+// the end of a name. Two paths that any file system takes for one fold alike, and
+// what is a name stays one.
 func fold(path string) string {
 	if folded(path) {
 		return path
@@ -148,8 +159,9 @@ func fold(path string) string {
 	if ascii(path) {
 		path = strings.ToLower(path)
 	} else {
+		rooted := strings.HasPrefix(path, "/")
 		path = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(path)))
-		path = strings.Map(shown, path)
+		path = filled(strings.Map(shown, path), rooted)
 	}
 	if folded(path) {
 		return path
@@ -158,6 +170,18 @@ func fold(path string) string {
 	for i, name := range names {
 		if end := strings.TrimRight(name, ". "); end != "" {
 			names[i] = end
+		}
+	}
+	return strings.Join(names, "/")
+}
+
+// filled has a name where folding has left none: of a name in which nothing shows, or
+// beside a character that stands for a slash.
+func filled(path string, rooted bool) string {
+	names := strings.Split(path, "/")
+	for i, name := range names {
+		if name == "" && (i > 0 || !rooted) {
+			names[i] = unseen
 		}
 	}
 	return strings.Join(names, "/")

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/iff-run/iff/capability"
 	"github.com/iff-run/iff/corpus"
 	"github.com/iff-run/iff/gate"
@@ -62,7 +64,7 @@ func (g *guard) spelled(dir, text string) (gate.Guarded, bool) {
 }
 
 // maxReadings bounds how many ways of reading one text are tried.
-const maxReadings = 24
+const maxReadings = 32
 
 // readings are the ways in which a text is read: each step is taken on what the
 // steps before it have made, so that one may hide behind another.
@@ -75,6 +77,7 @@ func readings(text string) []string {
 		for _, next := range []string{
 			end, after, unescaped(s), strings.ReplaceAll(s, `\`, "/"), strings.ReplaceAll(s, `\`, ""),
 			strings.TrimFunc(s, func(r rune) bool { return r <= ' ' || r == '"' || r == '\'' }), strings.Map(printed, s),
+			norm.NFKC.String(strings.Map(shown, s)),
 		} {
 			if !slices.Contains(out, next) {
 				out = append(out, next)

@@ -18,7 +18,7 @@ func TestTrail(t *testing.T) {
 	for _, err := range []error{
 		os.MkdirAll(filepath.Join(dir, "a", "b", "c"), 0o755),
 		os.WriteFile(filepath.Join(dir, "a", "b", "f"), nil, 0o644),
-		os.Symlink("a/b", filepath.Join(dir, "l")),
+		os.Symlink("a/b/", filepath.Join(dir, "l")),
 		os.Symlink("../../l//c/.", filepath.Join(dir, "a", "b", "m")),
 		os.Symlink(filepath.Join(dir, "a"), filepath.Join(dir, "a", "b", "c", "n")),
 	} {

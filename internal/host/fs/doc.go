@@ -19,7 +19,7 @@
 // # What is told
 //
 //	read    content, or base64 if it is not UTF-8; size and state of the file
-//	list    entries: name and kind, as their directory gives them
+//	list    entries: name and kind, as their directory gives them; of a name that something is mounted over, what is below
 //	stat    kind, mode, size, state; kind absent alone
 //	write, mkdir, delete    the state that is left
 //
