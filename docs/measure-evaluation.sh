@@ -78,8 +78,10 @@ git --no-optional-locks diff --quiet HEAD -- '*.go' go.mod go.sum || commit="$co
   echo "disk.fs $(stat -f -c %T "$disk")"
 } >"$work/facts"
 
-bare bare "$memory" 300
 sweep two 0 "$work/two.json" --seeds 2
+bare before "$memory" 300
+sweep paper 0 "$work/paper.json" --seeds "$seeds" --out "$work/paper"
+bare behind "$memory" 300
 sweep all 0 "$work/iff.json" --seeds "$seeds" --scenarios all --out "$work/all"
 cp "$work/all/runs.csv" "$work/runs.csv"
 for c in paper-literal paper-set; do # the runs that are kept, judged anew
@@ -87,7 +89,6 @@ for c in paper-literal paper-set; do # the runs that are kept, judged anew
 done
 
 # The paper's runs, made alone, are the same ones.
-sweep paper 0 "$work/paper.json" --seeds "$seeds" --out "$work/paper"
 awk -F, 'NR == 1 || $4 ~ /^(clean|f[1-4])$/' "$work/runs.csv" | cmp - "$work/paper/runs.csv"
 
 bare bare.disk "$disk" 12
