@@ -41,6 +41,9 @@ JSON
 playmodel "$work/steps.json" >"$work/url" &
 model=$!
 until [ -s "$work/url" ]; do sleep 0.1; done
+# Where it reaches npm it installs its plugin library below .opencode, some time
+# after it has started. That is guarded: the verdict would say so, or not, by chance.
+echo "registry=http://127.0.0.1:9/" >"$HOME/.npmrc"
 cat >"$HOME/.config/opencode/config.json" <<JSON
 {
   "autoupdate": false,
