@@ -21,6 +21,9 @@ func opencodeOpen(p Place, levels []Level) []Finding {
 	for _, path := range there(under(opencodeDirs(p), "plugin", "plugins", "tool", "tools")...) {
 		out = append(out, Finding{"open", path + " holds code that opencode runs at its start", "remove what you do not know, or start with OPENCODE_PURE=1"})
 	}
+	if f, ok := opencodeLibrary(p); ok {
+		out = append(out, f)
+	}
 	for _, path := range opencodeReads(p) {
 		t, _ := glance(everything, path)
 		for _, name := range members(t, "mcp") {
@@ -33,6 +36,19 @@ func opencodeOpen(p Place, levels []Level) []Finding {
 		}
 	}
 	return out
+}
+
+// opencodeLibrary says that opencode will install a library below .opencode. It
+// does so once, some seconds after its first start, and does not wait for it.
+func opencodeLibrary(p Place) (Finding, bool) {
+	dir := p.dir(".opencode")
+	if len(there(dir)) == 0 || len(there(filepath.Join(dir, "node_modules", "@opencode-ai"))) > 0 {
+		return Finding{}, false
+	}
+	return Finding{
+		"open", dir + " has not got the library that opencode installs there at its first start, where it reaches npm",
+		"start it once before you give it work: the verdict of that session names each of its files, some thousands, as tampering, later ones do not",
+	}, true
 }
 
 func starts(t tree, server string) bool {

@@ -93,6 +93,7 @@ func TestCheckFinds(t *testing.T) {
 		{"opencode", "project/opencode.json", `{"mcp": {"iff.x": {"type": "local"}}}`, "no", "mcp.iff.x.enabled"},
 		{"opencode", "home/.config/opencode/config.json", `{"mcp": {"docs": {"type": "local"}}, "plugin": ["x"]}`, "open", "docs"},
 		{"opencode", "project/.opencode/tool/x.ts", "x", "open", "holds code"},
+		{"opencode", "project/.opencode/skills/x/SKILL.md", "x", "open", "has not got the library"},
 		{"claude-code", "project/.claude/settings.json", "not json", "no", "value is missing"},
 		{"claude-code", "project/.claude/settings.local.json", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "evil"}]}]}}`, "no", "settings.local.json has hooks.PreToolUse,"},
 		{"claude-code", "project/.mcp.json", `{"mcpServers": {"docs": {"command": "x"}}}`, "no", "mcpServers.iff"},
@@ -107,6 +108,27 @@ func TestCheckFinds(t *testing.T) {
 		{"gemini", "project/.gemini/settings.json", `{"mcpServers": {"iff_x": {}}}`, "no", "mcp.excluded"},
 	} {
 		t.Run(c.agent+" "+c.path, func(t *testing.T) { t.Parallel(); c.in(t, User, Project) })
+	}
+}
+
+// TestOpencodeLibrary: where opencode has its library, it installs none.
+func TestOpencodeLibrary(t *testing.T) {
+	w := newWorld(t)
+	a, _ := Find("opencode")
+	w.must(w.connect(a, nil, User, Project))
+	missing := finds{says: "has not got the library", status: "open"}
+	for _, c := range []struct {
+		path string
+		want bool
+	}{
+		{"project/.opencode/skills/x/SKILL.md", true},
+		{"project/.opencode/node_modules/zod/index.js", true},
+		{"project/.opencode/node_modules/@opencode-ai/plugin/package.json", false},
+	} {
+		w.put(c.path, "x")
+		if found := Check(a, w.Place, []Level{User, Project}); slices.ContainsFunc(found, missing.hit) != c.want {
+			t.Errorf("with %s: %+v", c.path, found)
+		}
 	}
 }
 
