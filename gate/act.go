@@ -21,34 +21,26 @@ func calm[T any](f func() (T, error)) (v T, err error) {
 }
 
 // watch runs f here, on the goroutine that drives the call: to have another one
-// do it costs two wake-ups, more than most hosts take. If f is not back within the
-// limit, a second goroutine tells the machine of that and drives the call on; then
-// the answer is false, and this goroutine drives no more.
-func (l *live) watch(limit time.Duration, f func(context.Context), overdue func() Event) bool {
-	begun := make(chan struct{})
-	t := time.AfterFunc(limit, func() {
+// do it costs two wake-ups, more than most hosts take. If f is not back a grace
+// after its time, a second goroutine tells the machine of that and drives the call
+// on; then the answer is false, and this goroutine drives no more. What a host has
+// begun is not cancelled when the gate closes, only when its time is over.
+func (l *live) watch(grace time.Duration, f func(context.Context), overdue func() Event) bool {
+	t := l.g.term(grace, func(begun chan<- struct{}) {
 		l.g.crew.run(func() {
 			l.g.dispatch(overdue())
-			close(begun)
+			close(begun) // Close is not to see the other goroutine end before
 			l.drive()
 		})
 	})
-	// What a host has begun is not cancelled when the gate closes, only when its
-	// time is over.
-	ctx, cancel := context.WithTimeout(l.g.base, l.g.limits.Call)
-	defer cancel()
-	f(ctx)
-	if t.Stop() {
-		return true
-	}
-	<-begun // Close is not to see this goroutine end before the other has begun
-	return false
+	f(t)
+	return t.end()
 }
 
 // planned has a host plan, and says whether it was in time. One that was not may
 // still be reading from the call.
 func planned(l *live, f func(context.Context) (Plan, error)) (plan Plan, err error, inTime bool) {
-	inTime = l.watch(l.g.limits.Call, func(ctx context.Context) {
+	inTime = l.watch(0, func(ctx context.Context) {
 		plan, err = calm(func() (Plan, error) { return f(ctx) })
 	}, func() Event {
 		return l.noPlan(&Refusal{Reason: HostOverdue, Detail: "the host did not come back in time; nothing was done; ask again later"})
@@ -329,7 +321,7 @@ const grace = 5 * time.Second
 func (l *live) act(c DoIt) (event Event, inTime bool) {
 	p := mint(l.order(c.Phase))
 	var cm came
-	inTime = l.watch(l.g.limits.Call+grace, func(ctx context.Context) { cm = l.perform(ctx, p, c.Phase) }, func() Event {
+	inTime = l.watch(grace, func(ctx context.Context) { cm = l.perform(ctx, p, c.Phase) }, func() Event {
 		if c.Phase == Read { // what it says later is for nobody
 			return l.take(came{failed: HostOverdue, detail: "the host did not come back in time; ask again later"})
 		}
@@ -391,9 +383,9 @@ func (l *live) perform(ctx context.Context, p *Permit, phase Phase) came {
 // readings are what the observers see of the plan's objects afterwards.
 func (l *live) readings() []corpus.Change {
 	// A reading has a time of its own: the host may have used up the call's.
-	ctx, cancel := context.WithTimeout(l.g.base, l.g.limits.Call)
-	defer cancel()
-	states, err := l.read(ctx, l.plan)
+	t := l.g.term(0, nil)
+	defer t.end()
+	states, err := l.read(t, l.plan)
 	out := make([]corpus.Change, len(l.plan.Changes))
 	for i, c := range l.plan.Changes {
 		out[i] = corpus.Change{Object: c.Object, Before: c.Before, After: corpus.Unreadable}

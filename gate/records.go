@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -290,11 +289,11 @@ func (b *batch) mutation() {
 // middle of a step, which nobody else can go on with, so the observer is asked
 // beside it.
 func (l *live) now(o corpus.Object) corpus.State {
-	ctx, cancel := context.WithTimeout(l.g.base, l.g.limits.Call)
-	defer cancel()
+	t := l.g.term(0, nil)
+	defer t.end()
 	seen := make(chan corpus.State, 1)
 	l.g.crew.run(func() {
-		states, err := l.read(ctx, Plan{Changes: []corpus.Change{{Object: o}}})
+		states, err := l.read(t, Plan{Changes: []corpus.Change{{Object: o}}})
 		if err != nil {
 			states = []corpus.State{corpus.Unreadable}
 		}
@@ -303,7 +302,7 @@ func (l *live) now(o corpus.Object) corpus.State {
 	select {
 	case s := <-seen:
 		return s
-	case <-ctx.Done():
+	case <-t.Done():
 		return corpus.Unreadable
 	}
 }

@@ -82,6 +82,7 @@ func (r *Runtime) barrier(ctx context.Context, how reading) error {
 		}
 		body.Corpora, now[c.Name] = append(body.Corpora, root), s
 	}
+	r.guard.seeHeights()
 	if err := r.guard.seeLinks(r.last, now); err != nil {
 		return fmt.Errorf("look for links of control files: %w", err)
 	}

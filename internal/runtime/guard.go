@@ -37,14 +37,18 @@ const SkillsCorpus = "iff-skills"
 //	         control file where it is renamed to
 //	spelling its text is refused, and leads there all the same
 //
-// What cannot be looked at is taken as guarded.
+// What cannot be looked at is taken as guarded. What lies on the way from the root
+// of a corpus is looked at for each call. The root and what is above it are looked
+// at by each barrier: corpora do not overlap, so that no call reaches it, and who
+// moves it or mounts over it is no agent.
 type guard struct {
-	roots  []guardedRoot // of corpora
-	skills []guardedSkill
-	inodes map[inode]int   // of skills' files and directories
-	files  corpus.Patterns // control files
-	folded corpus.Patterns // the same, folded
-	links  atomic.Pointer[links]
+	roots   []guardedRoot // of corpora
+	skills  []guardedSkill
+	inodes  map[inode]int   // of skills' files and directories
+	files   corpus.Patterns // control files
+	folded  corpus.Patterns // the same, folded
+	links   atomic.Pointer[links]
+	heights atomic.Pointer[map[string][]sight] // by root; nil before the first barrier
 }
 
 type guardedRoot struct{ corpus, dir, folded string }
@@ -159,7 +163,7 @@ func (g *guard) Find(objects []corpus.Object) (gate.Guarded, bool) {
 		if !ok {
 			continue
 		}
-		path, w := filepath.Join(root, o.Path()), trail(root, o.Path())
+		path, w := filepath.Join(root, o.Path()), g.way(root, o.Path())
 		low := fold(path)
 		if found, ok := g.at(path, low, w); ok {
 			if found.Route != "link" {
@@ -178,6 +182,26 @@ func (g *guard) Find(objects []corpus.Object) (gate.Guarded, bool) {
 		}
 	}
 	return gate.Guarded{}, false
+}
+
+// way is where a text leads from the root of a corpus.
+func (g *guard) way(root, text string) way {
+	w := trail(root, text)
+	if h := g.heights.Load(); h != nil {
+		w.root, w.height = root, (*h)[root]
+	}
+	return w
+}
+
+// seeHeights looks at the roots of the corpora and at what is above them.
+func (g *guard) seeHeights() {
+	next := make(map[string][]sight, len(g.roots))
+	for _, r := range g.roots {
+		for p := range above(r.dir) {
+			next[r.dir] = append(next[r.dir], look(p))
+		}
+	}
+	g.heights.Store(&next)
 }
 
 // at says whether a path, which folds to low, or what links on it lead to, is

@@ -48,9 +48,11 @@ func follow(dir, text string) string { return trail(dir, text).end }
 
 // way is where a text leads from a directory, and what was seen on it.
 type way struct {
-	end   string
-	links []string // that were followed
-	seen  []sight  // of the end and directories above it, the end last
+	end    string
+	links  []string // that were followed
+	seen   []sight  // of the end and directories above it, the end last
+	root   string   // of the corpus
+	height []sight  // of the root and the directories above it, as the last barrier saw them; empty: none did
 }
 
 // usualDepth is how far below its corpus an object seldom lies.
@@ -102,7 +104,7 @@ func isTidy(text string) bool {
 }
 
 // sights are what lies at the end of a way and at the directories above it, each
-// looked at once.
+// looked at once, but for those that the last barrier looked at.
 func (w way) sights() iter.Seq[sight] {
 	return func(yield func(sight) bool) {
 		at := w.end
@@ -111,6 +113,14 @@ func (w way) sights() iter.Seq[sight] {
 				return
 			}
 			at = up(at)
+		}
+		if at == w.root && len(w.height) > 0 {
+			for _, s := range w.height {
+				if !yield(s) {
+					return
+				}
+			}
+			return
 		}
 		for p := range above(at) {
 			if !yield(look(p)) {

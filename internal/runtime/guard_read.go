@@ -21,7 +21,7 @@ func (g *guard) Tells(objects []corpus.Object) []string {
 		if !ok {
 			continue
 		}
-		path, w := filepath.Join(root, o.Path()), trail(root, o.Path())
+		path, w := filepath.Join(root, o.Path()), g.way(root, o.Path())
 		real := w.end
 		lowPath := fold(path)
 		lowReal := lowPath
