@@ -210,6 +210,14 @@ func TestHostHangs(t *testing.T) {
 	})
 }
 
+// A host that comes back with its context has failed, and is not in doubt.
+func TestHostObeys(t *testing.T) {
+	bubble(t, map[string]string{"out/a": "old"}, func(t *testing.T, b *gatetest.Bench) {
+		b.World.Script(func(gate.Order) gatetest.Fault { return gatetest.Obeys })
+		want(t, b.Open("agent", gatetest.Declared).Call(t.Context(), gatetest.Write("out/a", "new")), gate.Failed, gate.HostOverdue)
+	})
+}
+
 func TestHostHangsReading(t *testing.T) {
 	bubble(t, map[string]string{"out/a": "old"}, func(t *testing.T, b *gatetest.Bench) {
 		for _, fault := range []gatetest.Fault{gatetest.Hang, gatetest.Obeys} {

@@ -8,7 +8,8 @@ import (
 
 // term is the time that a step of a call has: a context that ends with it, and
 // what is to be done if nobody has ended the step some time later. Every call has
-// several steps, so that one timer does both, and a channel is made for who asks.
+// several steps, so that one timer does both, and a channel is made for who asks. A
+// context made from it ends on a goroutine of package context, soon after.
 type term struct {
 	context.Context // that of the gate, which never ends
 	until           time.Time

@@ -49,6 +49,9 @@ func TestTerm(t *testing.T) {
 				if <-child.Done(); !errors.Is(child.Err(), c.err) {
 					t.Errorf("a child of the context: %v", child.Err())
 				}
+				if waited := time.Since(start) >= time.Minute; waited == c.ended {
+					t.Errorf("ended after %v", time.Since(start))
+				}
 				time.Sleep(time.Hour)
 				if want := c.grace + limit; (late != 0) == c.ended || late != 0 && late != want {
 					t.Errorf("late after %v, want %v", late, want)
@@ -56,6 +59,16 @@ func TestTerm(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestTermRace: a timer that fires just as the step ends comes to nothing.
+func TestTermRace(t *testing.T) {
+	g := &Gate{base: context.WithoutCancel(t.Context()), limits: Limits{Call: time.Hour}}
+	s := g.term(0, func(begun chan<- struct{}) { t.Error("late after the end"); close(begun) })
+	if !s.end() {
+		t.Error("it was too late")
+	}
+	s.ring()
 }
 
 // TestTermAlone: a step that nobody waits for ends its context too, and once.

@@ -21,9 +21,7 @@ func opencodeOpen(p Place, levels []Level) []Finding {
 	for _, path := range there(under(opencodeDirs(p), "plugin", "plugins", "tool", "tools")...) {
 		out = append(out, Finding{"open", path + " holds code that opencode runs at its start", "remove what you do not know, or start with OPENCODE_PURE=1"})
 	}
-	if f, ok := opencodeLibrary(p); ok {
-		out = append(out, f)
-	}
+	out = append(out, opencodeLibrary(p)...)
 	for _, path := range opencodeReads(p) {
 		t, _ := glance(everything, path)
 		for _, name := range members(t, "mcp") {
@@ -38,17 +36,20 @@ func opencodeOpen(p Place, levels []Level) []Finding {
 	return out
 }
 
-// opencodeLibrary says that opencode will install a library below .opencode. It
-// does so once, some seconds after its first start, and does not wait for it.
-func opencodeLibrary(p Place) (Finding, bool) {
-	dir := p.dir(".opencode")
-	if len(there(dir)) == 0 || len(there(filepath.Join(dir, "node_modules", "@opencode-ai"))) > 0 {
-		return Finding{}, false
+// opencodeLibrary says where opencode will install a library: below each .opencode
+// that has none, some seconds after its start, and it does not wait for that.
+func opencodeLibrary(p Place) []Finding {
+	var out []Finding
+	for _, dir := range under(above(p.Dir), ".opencode") {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() || len(there(filepath.Join(dir, "node_modules", "@opencode-ai"))) > 0 {
+			continue
+		}
+		out = append(out, Finding{
+			"open", dir + " has not got the library that opencode installs there at its first start, where it reaches npm",
+			"start it once before you give it work: the verdict of that session names each of its files, some thousands, as tampering; so it is again after an update of opencode",
+		})
 	}
-	return Finding{
-		"open", dir + " has not got the library that opencode installs there at its first start, where it reaches npm",
-		"start it once before you give it work: the verdict of that session names each of its files, some thousands, as tampering, later ones do not",
-	}, true
+	return out
 }
 
 func starts(t tree, server string) bool {

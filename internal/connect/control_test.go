@@ -1,6 +1,8 @@
 package connect
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -111,7 +113,8 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
-// TestOpencodeLibrary: where opencode has its library, it installs none.
+// TestOpencodeLibrary: where opencode has its library, it installs none; above the
+// project it does too.
 func TestOpencodeLibrary(t *testing.T) {
 	w := newWorld(t)
 	a, _ := Find("opencode")
@@ -129,6 +132,11 @@ func TestOpencodeLibrary(t *testing.T) {
 		if found := Check(a, w.Place, []Level{User, Project}); slices.ContainsFunc(found, missing.hit) != c.want {
 			t.Errorf("with %s: %+v", c.path, found)
 		}
+	}
+	w.must(os.Mkdir(filepath.Join(w.root, ".opencode"), 0o755))
+	missing.says = filepath.Join(w.root, ".opencode") + " " + missing.says
+	if found := Check(a, w.Place, []Level{User, Project}); !slices.ContainsFunc(found, missing.hit) {
+		t.Errorf("above the project: %+v", found)
 	}
 }
 

@@ -64,6 +64,7 @@ func (r *Runtime) barrier(ctx context.Context, how reading) error {
 	r.reading.Lock()
 	defer r.reading.Unlock()
 	r.round++
+	r.guard.seeHeights()
 	whole := how == entirely
 	idle := r.idle()
 	if r.since++; r.since >= wholeEvery && idle {
@@ -82,7 +83,6 @@ func (r *Runtime) barrier(ctx context.Context, how reading) error {
 		}
 		body.Corpora, now[c.Name] = append(body.Corpora, root), s
 	}
-	r.guard.seeHeights()
 	if err := r.guard.seeLinks(r.last, now); err != nil {
 		return fmt.Errorf("look for links of control files: %w", err)
 	}

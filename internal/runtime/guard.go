@@ -38,9 +38,10 @@ const SkillsCorpus = "iff-skills"
 //	spelling its text is refused, and leads there all the same
 //
 // What cannot be looked at is taken as guarded. What lies on the way from the root
-// of a corpus is looked at for each call. The root and what is above it are looked
-// at by each barrier: corpora do not overlap, so that no call reaches it, and who
-// moves it or mounts over it is no agent.
+// of a corpus, or where a link leads out of it, is looked at for each call. The root
+// itself and what is above it are looked at by each barrier: corpora do not overlap,
+// which package home sees to, and a call that moves a skill, or what holds one, is
+// guarded itself.
 type guard struct {
 	roots   []guardedRoot // of corpora
 	skills  []guardedSkill

@@ -10,7 +10,8 @@ import (
 )
 
 // TestHeights: a corpus that has come to lie in a skill is guarded from the next
-// barrier on, and what leaves the corpus on its way is looked at for each call.
+// barrier on, and where a link leads out of the corpus is looked at for each call. The
+// planted guard, which takes what the barrier saw for that too, does not find it.
 func TestHeights(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	must := func(errs ...error) {
@@ -22,7 +23,7 @@ func TestHeights(t *testing.T) {
 	must(err)
 	work, helper := filepath.Join(top, "a", "work"), filepath.Join(top, "helper")
 	must(os.MkdirAll(work, 0o755), os.Mkdir(helper, 0o755), os.WriteFile(filepath.Join(helper, "run.sh"), nil, 0o644))
-	must(os.WriteFile(filepath.Join(work, "a.md"), nil, 0o644), os.Symlink("../run.sh", filepath.Join(work, "out")))
+	must(os.WriteFile(filepath.Join(work, "a.md"), nil, 0o644), os.Symlink("../new.sh", filepath.Join(work, "out")))
 	g, err := rootsOf([]Corpus{{Name: "work", Dir: work}}, corpus.Patterns{})
 	must(err)
 	g.inodes = make(map[inode]int)
@@ -40,6 +41,11 @@ func TestHeights(t *testing.T) {
 	must(os.Rename(filepath.Join(top, "was", "work"), work))
 	if r := route("out"); r != "inode" {
 		t.Errorf("what a link leads out to: %q", r)
+	}
+	planted := g.way(work, "out")
+	planted.root = filepath.Dir(planted.end)
+	if found, ok := g.aliased(planted); ok {
+		t.Errorf("the planted guard finds %+v", found)
 	}
 	g.seeHeights()
 	if r := route("a.md"); r != "inode" {
