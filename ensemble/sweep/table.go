@@ -12,7 +12,7 @@ import (
 // Markdown writes the rates of all cells, and of all together.
 func (r Report) Markdown(w io.Writer) error {
 	var out strings.Builder
-	fmt.Fprintf(&out, "Criterion %s, seed %d: %d cells, %d runs of each scenario in each, Wilson 95 %% intervals in brackets.\n\n", r.Criterion, r.Plan.Seed, len(r.Rows), r.Plan.Seeds)
+	fmt.Fprintf(&out, "Criterion %s, seed %d; cells: %d, runs of each scenario in each: %d; Wilson 95 %% intervals in brackets.\n\n", r.Criterion, r.Plan.Seed, len(r.Rows), r.Plan.Seeds)
 	out.WriteString("| N | K | R |")
 	for _, c := range r.Columns {
 		fmt.Fprintf(&out, " %s |", c.Scenario.Title)
