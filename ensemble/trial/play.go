@@ -247,11 +247,13 @@ func (p *play) turn(ctx context.Context, n, number int) (out Call, id string, ok
 	if err != nil || !ok {
 		return out, "", false, err
 	}
+	said := c // what the mind remembers is what it said
+	c = named(p.corpus.Name, c)
 	reply := s.Call(ctx, c)
 	if err := ctx.Err(); err != nil {
 		return out, "", false, err
 	}
-	p.last[n] = ensemble.Turn{LastCall: c, Last: reply}
+	p.last[n] = ensemble.Turn{LastCall: said, Last: reply}
 	out = Call{
 		Agent: a.Name, Skill: a.Skill, Capability: c.Capability, Target: c.Target, Op: op(c.Arguments), Status: reply.Status, Reason: reply.Reason,
 	}

@@ -154,7 +154,7 @@ func (r Result) Verdict() record.Result {
 // op is the operation that arguments name, if that is a plain word.
 func op(arguments []byte) string {
 	var m map[string]canonical.Raw
-	if err := canonical.Parse(arguments, &m, canonical.Limits{Bytes: len(arguments) + 1}); err != nil {
+	if err := readInto(arguments, &m); err != nil {
 		return ""
 	}
 	word := strings.Trim(m["op"].String(), `"`)
