@@ -12,7 +12,8 @@
 //
 // # What is not
 //
-//	corpus     one, copied ([Options].Corpus); calls to others have no-corpus
+//	corpus     one, copied ([Options].Corpus), in which lies what agents name without
+//	           a corpus; calls to others have no-corpus
 //	log        one of the trial's own, beside the copy, with a key of its own; so no
 //	           target was seen before, and no agent has read anything
 //	trust      the operator's signers and revocations under a root key of the trial's
